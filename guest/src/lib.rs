@@ -1,0 +1,8 @@
+//! The pure half of feedback: what a record says and what the records show.
+//!
+//! No I/O, no clock, no randomness. Data flows one way: decode → normalise → redact → cut →
+//! build, and records → gate → verdict. The host uses this crate only as a component;
+//! the Rust API is for tests.
+
+pub mod fault;
+pub mod redact;
