@@ -1,1 +1,18 @@
-//! x
+//! Runs commands, keeps one honest record of each, and asks the embedded component what the
+//! records prove.
+//!
+//! The host moves bytes: it starts processes, reads pipes, writes and rotates files. It never
+//! interprets captured bytes and never edits what the component made. Data flows one way:
+//! spawn → capture → component → store, then reader → component → verdict; [`run`] composes it.
+
+pub mod component;
+pub mod ending;
+pub mod project;
+pub mod reader;
+pub mod review;
+pub mod run;
+pub mod scribe;
+pub mod store;
+pub mod supervise;
+
+mod fallback;

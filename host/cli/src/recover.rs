@@ -1,0 +1,35 @@
+//! `feedback recover`: does what the next run would do before it appends.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use feedback_host::scribe::ComponentScribe;
+use feedback_host::store::{Options, Store};
+
+use crate::failure::{Failure, warn};
+use crate::place::Place;
+
+/// Repair the record file and append the records of runs whose runner died
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Recovers the store.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let (component, project) = arguments.place.open(|message| Failure::undecided(message))?;
+    let mut scribe = ComponentScribe::new(component);
+    let store = Store::open(&project.record_file, Options::default()).map_err(Failure::undecided)?;
+    let recovered = store.recover(&mut scribe).map_err(Failure::undecided)?;
+    recovered.notices.iter().for_each(warn);
+    let _ = writeln!(
+        io::stdout().lock(),
+        "`{}`: {} appended, {} bytes of a torn line cut",
+        project.record_file.display(),
+        recovered.appended,
+        recovered.torn_bytes
+    );
+    Ok(ExitCode::SUCCESS)
+}
