@@ -4,5 +4,8 @@
 //! build, and records → gate → verdict. The host uses this crate only as a component;
 //! the Rust API is for tests.
 
+pub mod capture;
+pub mod excerpt;
 pub mod fault;
 pub mod redact;
+pub mod text;
