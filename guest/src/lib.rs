@@ -6,3 +6,8 @@
 
 pub mod fault;
 pub mod redact;
+
+pub mod capture;
+
+pub mod document;
+pub mod timestamp;
