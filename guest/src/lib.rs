@@ -10,4 +10,9 @@ pub mod redact;
 pub mod capture;
 
 pub mod document;
+pub mod outcome;
 pub mod timestamp;
+
+pub mod gate;
+pub mod policy;
+pub mod record;
