@@ -4,8 +4,22 @@
 //! build, and records → gate → verdict. The host uses this crate only as a component;
 //! the Rust API is for tests.
 
-pub mod capture;
-pub mod excerpt;
 pub mod fault;
-pub mod redact;
+
+pub mod policy;
+
 pub mod text;
+pub mod redact;
+pub mod excerpt;
+pub mod capture;
+
+pub mod document;
+pub mod outcome;
+pub mod timestamp;
+pub mod record;
+pub mod seal;
+
+pub mod gate;
+
+#[cfg(target_family = "wasm")]
+mod component;
