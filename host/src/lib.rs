@@ -5,14 +5,20 @@
 //! interprets captured bytes and never edits what the component made. Data flows one way:
 //! spawn → capture → component → store, then reader → component → verdict; [`run`] composes it.
 
-pub mod component;
 pub mod ending;
-pub mod project;
-pub mod reader;
-pub mod review;
-pub mod run;
-pub mod scribe;
-pub mod store;
+pub mod signal;
+pub mod spawn;
+pub mod pump;
+mod tree;
 pub mod supervise;
 
+pub mod component;
+pub mod scribe;
 mod fallback;
+
+pub mod store;
+pub mod reader;
+
+pub mod project;
+pub mod run;
+pub mod review;

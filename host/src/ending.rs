@@ -1,0 +1,353 @@
+//! How a run ended: the closed set of outcomes and the facts beside them, as the component reads them.
+//!
+//! It decides nothing: whether an ending is a success is the component's to say.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::signal;
+
+/// Everything the host knows about how a run ended. Serialises to the `ending` document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ending {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Wall-clock milliseconds from the start to the end of the process that was started.
+    pub duration_ms: u64,
+    /// The host's own sentence, only where the command was not started.
+    pub error: Option<String>,
+    /// What was read from descriptor 1.
+    pub stdout: StreamFacts,
+    /// What was read from descriptor 2.
+    pub stderr: StreamFacts,
+    /// What the command used; absent where nothing ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Processes that outlived the command.
+    pub leftovers: Vec<Leftover>,
+    /// The stages of a pipeline, in order; empty for a plain command.
+    pub stages: Vec<Stage>,
+    /// The first signal that asked the runner to stop, whenever it came: also after the command
+    /// had exited, when it no longer changes the outcome. Not part of the document.
+    #[serde(skip)]
+    pub interrupted: Option<i32>,
+}
+
+/// The ways a run can end, as far as a living runner can tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "kebab-case",
+    rename_all_fields = "snake_case"
+)]
+pub enum Outcome {
+    /// The process exited by itself.
+    Exited {
+        /// 0 to 255.
+        code: i32,
+    },
+    /// A signal that the runner did not send ended the process.
+    Signaled {
+        /// The number of the signal.
+        signal: i32,
+        /// Its name; absent for signals without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'static str>,
+        /// Whether the system says that it dumped core.
+        core_dumped: bool,
+        /// A probable cause, only with evidence.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
+    /// A limit passed while the process was running.
+    TimedOut {
+        /// Which limit.
+        limit: Limit,
+        /// The limit in milliseconds.
+        after_ms: u64,
+        /// Whether SIGKILL was needed.
+        escalated: bool,
+        /// How the process ended afterwards; null where it could not be ended.
+        then: Option<Then>,
+    },
+    /// The runner was asked to stop.
+    Cancelled {
+        /// The signal that the runner received.
+        signal: i32,
+        /// Its name; absent for signals without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'static str>,
+        /// Whether SIGKILL was needed.
+        escalated: bool,
+        /// How the process ended afterwards; null where it never ran or could not be ended.
+        then: Option<Then>,
+    },
+    /// The process could not be started.
+    NotStarted {
+        /// What was in the way.
+        cause: Cause,
+        /// The name of the error number, such as `ENOENT`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        errno: Option<String>,
+    },
+}
+
+/// Which of the two time limits passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The time for the whole run.
+    Deadline,
+    /// The time without any output.
+    Silence,
+}
+
+/// How a process ended after the runner had asked it to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Then {
+    /// It exited with this code, which is not an exit code of the run.
+    ExitCode(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+/// What was in the way of a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// No such program.
+    ProgramNotFound,
+    /// The working directory does not exist or cannot be entered.
+    CwdNotFound,
+    /// The program names an interpreter or a loader that does not exist.
+    InterpreterNotFound,
+    /// The program may not be executed.
+    NotExecutable,
+    /// The program is a directory.
+    IsADirectory,
+    /// The file is in no format that the system executes.
+    WrongFormat,
+    /// Arguments and environment are too large.
+    ArgumentListTooLong,
+    /// An argument or an environment variable cannot be passed.
+    InvalidArgument,
+    /// The program file is open for writing.
+    TextFileBusy,
+    /// Processes, memory or descriptors ran out.
+    ResourceLimit,
+    /// Something else.
+    Other,
+}
+
+/// What the host knows about one stream and the component cannot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct StreamFacts {
+    /// When the last byte came, in milliseconds from the start.
+    pub last_byte_ms: Option<u64>,
+    /// Bytes that were read.
+    #[serde(skip)]
+    pub bytes: u64,
+    /// Whether the end of the stream was seen.
+    #[serde(skip)]
+    pub end_seen: bool,
+}
+
+/// What the command and the descendants that it waited for used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Peak memory of the largest single process. Absent where it was not above what a new
+    /// process inherits from the runner, because then the system's number speaks of the runner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rss_bytes: Option<u64>,
+    /// CPU time in user mode.
+    pub user_ms: u64,
+    /// CPU time in the kernel.
+    pub system_ms: u64,
+}
+
+/// A process that outlived the command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Leftover {
+    /// Its process id.
+    pub pid: i32,
+    /// Its name as the system shows it.
+    pub name: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a leftover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It was ended.
+    Killed,
+    /// It was left running, as asked.
+    Kept,
+    /// It could not be ended in time.
+    Survived,
+}
+
+/// One stage of a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stage {
+    /// The text of the stage; null where the script is more than one pipeline.
+    pub command: Option<String>,
+    /// The status that bash reports, which is 128 + n where signal n ended the stage; null only
+    /// beside a `signal`.
+    pub exit_code: Option<i32>,
+    /// 13 (SIGPIPE) where a stage before the last has status 141: bash reports nothing clearer.
+    pub signal: Option<i32>,
+}
+
+/// Why a command was not started: the outcome and the sentence that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotStarted {
+    /// What was in the way.
+    pub cause: Cause,
+    /// The error number, where the system gave one.
+    pub errno: Option<i32>,
+    /// A lowercase fragment with the object in backticks.
+    pub error: String,
+}
+
+impl NotStarted {
+    /// Builds a refusal.
+    pub fn new(cause: Cause, errno: Option<i32>, error: impl Into<String>) -> Self {
+        Self {
+            cause,
+            errno,
+            error: error.into(),
+        }
+    }
+}
+
+impl Ending {
+    /// Returns the ending of a command that could not be started.
+    #[must_use]
+    pub fn not_started(refusal: NotStarted, took: Duration) -> Self {
+        let errno = refusal.errno.map(signal::errno_name);
+        let outcome = Outcome::NotStarted {
+            cause: refusal.cause,
+            errno,
+        };
+        Self {
+            error: Some(refusal.error),
+            ..Self::without_process(outcome, took)
+        }
+    }
+
+    /// Returns the ending of a run that was cancelled by `signal` before anything was started.
+    #[must_use]
+    pub fn cancelled_before_start(signal: i32, took: Duration) -> Self {
+        let name = signal::name(signal);
+        let outcome = Outcome::Cancelled {
+            signal,
+            name,
+            escalated: false,
+            then: None,
+        };
+        Self {
+            interrupted: Some(signal),
+            ..Self::without_process(outcome, took)
+        }
+    }
+
+    /// Returns the exit code, which only a process that exited by itself has.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i32> {
+        match self.outcome {
+            Outcome::Exited { code } => Some(code),
+            Outcome::Signaled { .. }
+            | Outcome::TimedOut { .. }
+            | Outcome::Cancelled { .. }
+            | Outcome::NotStarted { .. } => None,
+        }
+    }
+
+    fn without_process(outcome: Outcome, took: Duration) -> Self {
+        // No stream was ever open, so nothing of it was missed.
+        let nothing = StreamFacts {
+            end_seen: true,
+            ..StreamFacts::default()
+        };
+        Self {
+            outcome,
+            duration_ms: millis(took),
+            error: None,
+            stdout: nothing,
+            stderr: nothing,
+            usage: None,
+            leftovers: Vec::new(),
+            stages: Vec::new(),
+            interrupted: None,
+        }
+    }
+}
+
+/// Returns whole milliseconds; a time that does not fit is the largest one.
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(outcome: &Outcome) -> String {
+        serde_json::to_string(outcome).unwrap()
+    }
+
+    #[test]
+    fn outcomes_serialise_with_the_names_of_the_specification() {
+        assert_eq!(
+            json(&Outcome::Exited { code: 3 }),
+            r#"{"kind":"exited","code":3}"#
+        );
+        let killed = Outcome::Signaled {
+            signal: 40,
+            name: None,
+            core_dumped: false,
+            hint: None,
+        };
+        assert_eq!(
+            json(&killed),
+            r#"{"kind":"signaled","signal":40,"core_dumped":false}"#
+        );
+        let late = Outcome::TimedOut {
+            limit: Limit::Silence,
+            after_ms: 7,
+            escalated: true,
+            then: Some(Then::ExitCode(0)),
+        };
+        assert_eq!(
+            json(&late),
+            r#"{"kind":"timed-out","limit":"silence","after_ms":7,"escalated":true,"then":{"exit_code":0}}"#
+        );
+        let missing = Outcome::NotStarted {
+            cause: Cause::IsADirectory,
+            errno: Some("EACCES".into()),
+        };
+        assert_eq!(
+            json(&missing),
+            r#"{"kind":"not-started","cause":"is-a-directory","errno":"EACCES"}"#
+        );
+    }
+
+    #[test]
+    fn a_run_that_never_started_has_no_exit_code_and_no_usage() {
+        let refusal = NotStarted::new(Cause::ProgramNotFound, Some(2), "program not found: `x`");
+        let ending = Ending::not_started(refusal, Duration::from_millis(4));
+        assert_eq!(ending.exit_code(), None);
+        assert_eq!(
+            serde_json::to_string(&ending).unwrap(),
+            concat!(
+                r#"{"outcome":{"kind":"not-started","cause":"program-not-found","errno":"ENOENT"},"#,
+                r#""duration_ms":4,"error":"program not found: `x`","stdout":{"last_byte_ms":null},"#,
+                r#""stderr":{"last_byte_ms":null},"leftovers":[],"stages":[]}"#
+            )
+        );
+    }
+}

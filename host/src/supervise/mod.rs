@@ -1,0 +1,123 @@
+//! Runs one command to its end, in bounded time, and says how it ended.
+//!
+//! It interprets no byte of the output and writes nothing. It blocks the calling thread, which
+//! must live as long as the command: the system kills the command with it.
+
+mod leader;
+mod oom;
+mod run;
+
+use std::borrow::Cow;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::ending::Ending;
+use crate::pump::{Sink, Source};
+use crate::signal::{Control, PAUSE, RESUME};
+use crate::spawn::{self, Command};
+
+pub use crate::tree::Adoption;
+
+/// How long a run may take, and what happens to what it leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// The time for the command; unlimited where absent.
+    pub timeout: Option<Duration>,
+    /// The longest time without a byte on either stream; unlimited where absent.
+    pub silence: Option<Duration>,
+    /// The time between asking a process to end and SIGKILL.
+    pub grace: Duration,
+    /// How long streams are still read after the command has exited while others hold them open.
+    pub drain: Duration,
+    /// Whether processes that outlive the command are left running.
+    pub keep_background: bool,
+    /// Whether this process adopts orphans of the run.
+    pub adoption: Adoption,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: None,
+            silence: None,
+            grace: Duration::from_secs(5),
+            drain: Duration::from_millis(300),
+            keep_background: false,
+            adoption: Adoption::None,
+        }
+    }
+}
+
+/// Runs the command and returns how it ended. Never fails: what could not be started has an
+/// ending too.
+///
+/// `control` is the reading end of a pipe that carries one byte per signal, the signal's number:
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to the command's group and cancel the run,
+/// a second one kills at once. SIGTSTP stops the group and the limits' clock until SIGCONT
+/// comes; with [`Adoption::Subreaper`] the calling process stops itself as well.
+pub fn supervise(
+    command: &Command,
+    limits: &Limits,
+    control: Option<BorrowedFd<'_>>,
+    sink: &mut dyn Sink,
+) -> Ending {
+    let began = Instant::now();
+    let mut control = Control::new(control);
+    if let Some(signal) = control
+        .arrived()
+        .into_iter()
+        .find(|signal| is_request_to_end(*signal))
+    {
+        return without_process(
+            Ending::cancelled_before_start(signal, began.elapsed()),
+            sink,
+        );
+    }
+    if limits.adoption == Adoption::Subreaper {
+        adopt_orphans();
+    }
+    let (command, run_id) = marked(command);
+    let oom = oom::OomWatch::start();
+    match spawn::start(&command) {
+        Ok(started) => run::Run::new(started, &run_id, limits, control, sink).end(&command, &oom),
+        Err(refusal) => without_process(Ending::not_started(refusal, began.elapsed()), sink),
+    }
+}
+
+fn is_request_to_end(signal: i32) -> bool {
+    signal != PAUSE && signal != RESUME
+}
+
+/// No stream was opened, so none is still open.
+fn without_process(ending: Ending, sink: &mut dyn Sink) -> Ending {
+    sink.end(Source::Stdout);
+    sink.end(Source::Stderr);
+    ending
+}
+
+/// Returns the command with a run id, and the id.
+fn marked(command: &Command) -> (Cow<'_, Command>, String) {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    if let Some(run_id) = &command.run_id {
+        return (Cow::Borrowed(command), run_id.clone());
+    }
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let run_id = format!("{}-{count}-{}", std::process::id(), now.as_nanos());
+    (
+        Cow::Owned(Command {
+            run_id: Some(run_id.clone()),
+            ..command.clone()
+        }),
+        run_id,
+    )
+}
+
+/// Off Linux, and where the system refuses, orphans are found by session, group and mark alone.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}

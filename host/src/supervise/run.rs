@@ -1,0 +1,442 @@
+//! One run from the start of its process to its ending: a single loop over both streams, the
+//! process and the signals, with limits that no output can push away.
+//!
+//! It starts nothing and interprets nothing.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal};
+
+use super::leader::{Leader, Status};
+use super::oom::OomWatch;
+use super::{Adoption, Limits, is_request_to_end};
+use crate::ending::{Ending, Fate, Leftover, Limit, Outcome, Stage, millis};
+use crate::pump::{Pump, Sink};
+use crate::signal::{self, Control, PAUSE, RESUME, timespec};
+use crate::spawn::{Command, Started, stages};
+use crate::tree::Tree;
+
+/// How often a system without a handle for processes is asked whether the leader has ended, and
+/// how often descendants are looked for while they have time to end.
+const ROUND: Duration = Duration::from_millis(20);
+/// How long the leader may take to vanish after SIGKILL before the run goes on without it.
+const VANISHING: Duration = Duration::from_millis(200);
+/// How long what has been killed may take to close its pipes.
+const LAST_DRAIN: Duration = Duration::from_millis(50);
+/// How often the dead that a running command leaves to this process are collected.
+const REAPING: Duration = Duration::from_secs(1);
+/// How long a descendant may outlive the leader without being called a leftover.
+const STRAGGLING: Duration = Duration::from_millis(50);
+
+/// A run whose process has been started.
+pub(super) struct Run<'a> {
+    limits: &'a Limits,
+    control: Control<'a>,
+    sink: &'a mut dyn Sink,
+    leader: Leader,
+    tree: Tree,
+    pump: Pump,
+    stages: Option<OwnedFd>,
+    started: Instant,
+    next_tick: Option<Instant>,
+    next_reaping: Option<Instant>,
+    /// Time that does not count for the limits, and since when the run is paused.
+    paused: Duration,
+    paused_since: Option<Instant>,
+    stopping: Option<Stopping>,
+    interrupted: Option<i32>,
+    exited: bool,
+}
+
+/// What the runner did to end the run.
+struct Stopping {
+    reason: Reason,
+    kill_at: Instant,
+    escalated: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Reason {
+    Limit(Limit, Duration),
+    Signal(i32),
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        started: Started,
+        run_id: &str,
+        limits: &'a Limits,
+        control: Control<'a>,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
+        let now = Instant::now();
+        let pid = Pid::from_child(&started.child);
+        Self {
+            limits,
+            control,
+            leader: Leader::new(pid),
+            tree: Tree::new(pid, run_id, limits.adoption),
+            pump: Pump::new(started.stdout, started.stderr, now),
+            stages: started.stages,
+            started: now,
+            next_tick: sink.tick_every().and_then(|every| now.checked_add(every)),
+            next_reaping: match limits.adoption {
+                Adoption::Subreaper => now.checked_add(REAPING),
+                Adoption::None => None,
+            },
+            sink,
+            paused: Duration::ZERO,
+            paused_since: None,
+            stopping: None,
+            interrupted: None,
+            exited: false,
+        }
+    }
+
+    /// Runs to the end.
+    pub(super) fn end(mut self, command: &Command, oom: &OomWatch) -> Ending {
+        let status = self.until_leader_ends();
+        let duration_ms = millis(self.started.elapsed());
+        self.exited = true;
+        let mut leftovers = if self.stopping.is_some() {
+            self.end_tree()
+        } else {
+            self.leave()
+        };
+        let usage = self.leader.reap();
+        if status.is_none() {
+            let pid = self.leader.pid().as_raw_pid();
+            leftovers.insert(
+                0,
+                Leftover {
+                    pid,
+                    name: "the command".to_owned(),
+                    fate: Fate::Survived,
+                },
+            );
+        }
+        self.tree.reap_adopted();
+        self.heed_signals();
+        let (stdout, stderr) = self.pump.facts();
+        Ending {
+            outcome: self.outcome(status, oom),
+            duration_ms,
+            error: None,
+            stdout,
+            stderr,
+            usage,
+            leftovers,
+            stages: self.read_stages(command),
+            interrupted: self.interrupted,
+        }
+    }
+
+    /// Reads and waits until the leader has ended; nothing if it cannot be ended.
+    fn until_leader_ends(&mut self) -> Option<Status> {
+        loop {
+            // Asked before the limits: what has exited in time is never late.
+            if let Some(status) = self.leader.peek() {
+                return Some(status);
+            }
+            let now = Instant::now();
+            self.enforce_limits(now);
+            self.escalate(now);
+            let vanished_by = self.stopping.as_ref().filter(|stopping| stopping.escalated);
+            if vanished_by.is_some_and(|stopping| now >= stopping.kill_at + VANISHING) {
+                return None;
+            }
+            self.tick(now);
+            self.turn(self.next_event(now));
+        }
+    }
+
+    /// After a limit or a cancellation: the rest of the tree has what is left of the grace, then
+    /// it is killed; whatever the streams still hold is read.
+    fn end_tree(&mut self) -> Vec<Leftover> {
+        while let Some(stopping) = &self.stopping {
+            let now = Instant::now();
+            if now >= stopping.kill_at || self.tree.members().is_empty() {
+                break;
+            }
+            self.turn(Some(ROUND.min(stopping.kill_at - now)));
+        }
+        let leftovers = self.tree.kill_all();
+        if let Some(stopping) = &mut self.stopping {
+            stopping.escalated |= !leftovers.is_empty();
+        }
+        self.drain(LAST_DRAIN);
+        leftovers
+    }
+
+    /// After the command has ended by itself: the streams are read for a fixed time, however
+    /// busy they are kept, and what has outlived the command is named.
+    fn leave(&mut self) -> Vec<Leftover> {
+        self.drain(self.limits.drain);
+        let members = self.tree.settle(STRAGGLING.min(self.limits.drain));
+        if self.limits.keep_background {
+            let kept = |member: crate::tree::Member| Leftover {
+                pid: member.pid,
+                name: member.name,
+                fate: Fate::Kept,
+            };
+            return members.into_iter().map(kept).collect();
+        }
+        self.tree.sweep(&members)
+    }
+
+    /// Reads until both ends have been seen, `time` is over, or the user wants to leave.
+    fn drain(&mut self, time: Duration) {
+        let limit = Instant::now() + time;
+        while !self.pump.is_done() && self.interrupted.is_none_or(|_| self.stopping.is_some()) {
+            let left = limit.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            self.turn(Some(left));
+        }
+        // What is in the pipes by now was written in time. One pipe's worth each, as no writer
+        // may prolong this.
+        self.pump.read(self.sink);
+    }
+
+    /// Waits for one event, reads, and heeds signals.
+    fn turn(&mut self, wait: Option<Duration>) {
+        let timeout = wait.map(timespec);
+        let control = self.control.pipe();
+        let mut fds: Vec<_> = self
+            .pump
+            .open()
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
+        if !self.exited {
+            fds.extend(
+                self.leader
+                    .pidfd()
+                    .map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)),
+            );
+        }
+        fds.extend(control.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        // An interruption is a turn without an event.
+        let ready = poll(&mut fds, timeout.as_ref()).unwrap_or(0);
+        let signalled = control.is_some() && fds.last().is_some_and(|fd| !fd.revents().is_empty());
+        drop(fds);
+        if ready > 0 {
+            self.pump.read(self.sink);
+        }
+        if signalled {
+            self.heed_signals();
+        }
+    }
+
+    /// Returns how long nothing has to be done but to read.
+    fn next_event(&self, now: Instant) -> Option<Duration> {
+        let ending = self.stopping.as_ref().map(|stopping| {
+            let next = if stopping.escalated {
+                stopping.kill_at + VANISHING
+            } else {
+                stopping.kill_at
+            };
+            next.saturating_duration_since(now)
+        });
+        let limits = self
+            .next_limit(now)
+            .map(|(left, _)| left)
+            .filter(|_| self.stopping.is_none());
+        let chores = self.next_tick.into_iter().chain(self.next_reaping).min();
+        let tick = chores.map(|chore| chore.saturating_duration_since(now));
+        let poll = self.leader.pidfd().is_none().then_some(ROUND);
+        [ending, limits, tick, poll].into_iter().flatten().min()
+    }
+
+    /// Returns the limit that comes first and the time until then. A paused run has none.
+    fn next_limit(&self, now: Instant) -> Option<(Duration, Reason)> {
+        if self.paused_since.is_some() {
+            return None;
+        }
+        let running = now.duration_since(self.started).saturating_sub(self.paused);
+        let deadline = self.limits.timeout.map(|limit| {
+            (
+                limit.saturating_sub(running),
+                Reason::Limit(Limit::Deadline, limit),
+            )
+        });
+        let silence = self.limits.silence.map(|limit| {
+            let silent = now.saturating_duration_since(self.quiet_since());
+            (
+                limit.saturating_sub(silent),
+                Reason::Limit(Limit::Silence, limit),
+            )
+        });
+        deadline
+            .into_iter()
+            .chain(silence)
+            .min_by_key(|(left, _)| *left)
+    }
+
+    /// A pause is no silence: its end counts like a byte.
+    fn quiet_since(&self) -> Instant {
+        self.pump.last_byte().max(self.started + self.paused)
+    }
+
+    fn enforce_limits(&mut self, now: Instant) {
+        if self.stopping.is_none()
+            && let Some((left, reason)) = self.next_limit(now)
+            && left.is_zero()
+        {
+            self.stop(reason, Signal::TERM);
+        }
+    }
+
+    /// Asks the whole tree to end. A stopped process could not hear it, so it is continued.
+    fn stop(&mut self, reason: Reason, signal: Signal) {
+        self.resume();
+        self.tree.signal(signal);
+        self.tree.signal(Signal::CONT);
+        self.stopping = Some(Stopping {
+            reason,
+            kill_at: Instant::now() + self.limits.grace,
+            escalated: false,
+        });
+    }
+
+    /// Kills the leader's group when the grace is over; the rest of the tree follows the leader.
+    fn escalate(&mut self, now: Instant) {
+        if let Some(stopping) = &mut self.stopping
+            && !stopping.escalated
+            && now >= stopping.kill_at
+        {
+            stopping.escalated = true;
+            self.tree.signal(Signal::KILL);
+        }
+    }
+
+    fn heed_signals(&mut self) {
+        for signal in self.control.arrived() {
+            match signal {
+                PAUSE => self.pause(),
+                RESUME => self.resume(),
+                _ => self.interrupt(signal),
+            }
+        }
+    }
+
+    fn interrupt(&mut self, number: i32) {
+        self.interrupted.get_or_insert(number);
+        match &mut self.stopping {
+            // The second request, or the first while a limit is being enforced: no more grace.
+            Some(stopping) => stopping.kill_at = stopping.kill_at.min(Instant::now()),
+            None if self.exited || !is_request_to_end(number) => {}
+            None => {
+                let signal = Signal::from_named_raw(number).unwrap_or(Signal::TERM);
+                self.stop(Reason::Signal(number), signal);
+            }
+        }
+    }
+
+    /// SIGTSTP would be lost on a group that no shell looks after, so the group gets SIGSTOP.
+    fn pause(&mut self) {
+        if self.exited || self.stopping.is_some() || self.paused_since.is_some() {
+            return;
+        }
+        self.tree.signal_group(Signal::STOP);
+        self.paused_since = Some(Instant::now());
+        if self.limits.adoption == Adoption::Subreaper {
+            let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+        }
+    }
+
+    fn resume(&mut self) {
+        if let Some(since) = self.paused_since.take() {
+            self.paused += since.elapsed();
+            self.tree.signal_group(Signal::CONT);
+        }
+    }
+
+    fn tick(&mut self, now: Instant) {
+        if self.next_tick.is_some_and(|tick| now >= tick) {
+            self.sink.tick(now.duration_since(self.started));
+            self.next_tick = self
+                .sink
+                .tick_every()
+                .and_then(|every| now.checked_add(every));
+        }
+        // A long run must not pile up the dead that it leaves to this process.
+        if self.next_reaping.is_some_and(|reaping| now >= reaping) {
+            self.tree.reap_adopted();
+            self.next_reaping = now.checked_add(REAPING);
+        }
+    }
+
+    fn outcome(&self, status: Option<Status>, oom: &OomWatch) -> Outcome {
+        let then = status.map(Status::then);
+        match (&self.stopping, status) {
+            (
+                Some(Stopping {
+                    reason: Reason::Limit(limit, after),
+                    escalated,
+                    ..
+                }),
+                _,
+            ) => Outcome::TimedOut {
+                limit: *limit,
+                after_ms: millis(*after),
+                escalated: *escalated,
+                then,
+            },
+            (
+                Some(Stopping {
+                    reason: Reason::Signal(number),
+                    escalated,
+                    ..
+                }),
+                _,
+            ) => Outcome::Cancelled {
+                signal: *number,
+                name: signal::name(*number),
+                escalated: *escalated,
+                then,
+            },
+            (None, Some(Status::Exited(code))) => Outcome::Exited { code },
+            (
+                None,
+                Some(Status::Signaled {
+                    signal,
+                    core_dumped,
+                }),
+            ) => Outcome::Signaled {
+                signal,
+                name: signal::name(signal),
+                core_dumped,
+                hint: (signal == libc::SIGKILL).then(|| oom.hint()).flatten(),
+            },
+            // Only a stopping run gives its leader up; without a status there is no success.
+            (None, None) => Outcome::Cancelled {
+                signal: libc::SIGKILL,
+                name: signal::name(libc::SIGKILL),
+                escalated: true,
+                then,
+            },
+        }
+    }
+
+    fn read_stages(&self, command: &Command) -> Vec<Stage> {
+        let Some(pipe) = &self.stages else {
+            return Vec::new();
+        };
+        // The shell has exited, so its report is complete; another process that holds the pipe
+        // must not make this wait.
+        let mut report = vec![0; 64 * 1024];
+        let readable = rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK);
+        let count = readable
+            .and_then(|()| rustix::io::read(pipe, &mut report))
+            .unwrap_or(0);
+        let script = command
+            .argv
+            .first()
+            .map(|script| script.to_string_lossy())
+            .unwrap_or_default();
+        stages(&script, report.get(..count).unwrap_or_default())
+    }
+}

@@ -1,0 +1,257 @@
+//! Reads from `/proc` which processes belong to a run.
+//!
+//! A process belongs to it if it is in the leader's session or group, descends from one that is,
+//! carries the run's mark in its environment, or, where this process adopts orphans, has become
+//! its child. It is never older than the leader. This file only looks; it signals one process at
+//! a time, and never the wrong one.
+
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, getpid};
+#[cfg(target_os = "linux")]
+use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+
+use crate::spawn::RUN_ID;
+
+/// Whether the calling process takes over what a run leaves behind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Adoption {
+    /// For a process that has children of its own: nothing is adopted and only the run's own
+    /// leader is reaped. What leaves the session and clears its environment is not found.
+    #[default]
+    None,
+    /// For a process that exists for its runs alone: orphans become its children, so that none is
+    /// lost, and it stops together with a run that is paused.
+    Subreaper,
+}
+
+/// The leaders of all the runs of this process: never adopted, never taken for another run's.
+static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// How the members of one run are told from all other processes.
+#[derive(Debug)]
+pub(crate) struct Census {
+    leader: i32,
+    started: u64,
+    mark: Vec<u8>,
+    adoption: Adoption,
+}
+
+/// One process of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) pid: i32,
+    pub(crate) group: i32,
+    /// When it started, in the system's own unit; with the pid it names one process for good.
+    pub(crate) started: u64,
+    pub(crate) name: String,
+}
+
+impl Census {
+    pub(crate) fn new(leader: Pid, run_id: &str, adoption: Adoption) -> Self {
+        let leader = leader.as_raw_pid();
+        leaders().insert(leader);
+        let started = Entry::read(leader).map_or(0, |entry| entry.started);
+        Self {
+            leader,
+            started,
+            mark: format!("{RUN_ID}={run_id}").into_bytes(),
+            adoption,
+        }
+    }
+
+    /// Returns the living members without the leader, oldest first.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        let others =
+            entries().filter(|entry| entry.started >= self.started && entry.pid != self.leader);
+        let (mut members, mut undecided): (Vec<_>, Vec<_>) = others
+            .filter(Entry::is_alive)
+            .partition(|entry| self.is_member(entry));
+        let mut parents: BTreeSet<i32> = members.iter().map(|entry| entry.pid).collect();
+        parents.insert(self.leader);
+        // Children of members are members, and so are theirs.
+        loop {
+            let (found, rest): (Vec<_>, Vec<_>) = undecided
+                .into_iter()
+                .partition(|entry| parents.contains(&entry.parent));
+            undecided = rest;
+            if found.is_empty() {
+                break;
+            }
+            parents.extend(found.iter().map(|entry| entry.pid));
+            members.extend(found);
+        }
+        members.sort_by_key(|entry| (entry.started, entry.pid));
+        members.into_iter().map(Entry::into_member).collect()
+    }
+
+    /// Returns the dead children of this process that a run left to it.
+    pub(crate) fn adopted_dead(&self) -> Vec<Pid> {
+        if self.adoption == Adoption::None {
+            return Vec::new();
+        }
+        let dead = entries().filter(|entry| !entry.is_alive() && self.is_adopted(entry));
+        dead.filter_map(|entry| Pid::from_raw(entry.pid)).collect()
+    }
+
+    fn is_member(&self, entry: &Entry) -> bool {
+        entry.session == self.leader
+            || entry.group == self.leader
+            || self.is_adopted(entry)
+            || self.is_marked(entry)
+    }
+
+    fn is_adopted(&self, entry: &Entry) -> bool {
+        self.adoption == Adoption::Subreaper
+            && entry.parent == getpid().as_raw_pid()
+            && entry.started >= self.started
+            && !leaders().contains(&entry.pid)
+    }
+
+    fn is_marked(&self, entry: &Entry) -> bool {
+        // A process of another user does not show its environment.
+        let environment = std::fs::read(format!("/proc/{}/environ", entry.pid)).unwrap_or_default();
+        environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == self.mark)
+    }
+}
+
+impl Drop for Census {
+    fn drop(&mut self) {
+        leaders().remove(&self.leader);
+    }
+}
+
+fn leaders() -> MutexGuard<'static, BTreeSet<i32>> {
+    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Member {
+    /// Returns a handle on the process, or nothing if it is gone.
+    pub(crate) fn handle(&self) -> Option<OwnedFd> {
+        let handle = pidfd(Pid::from_raw(self.pid)?)?;
+        // The pid may have passed to another process before the handle was opened.
+        let entry = Entry::read(self.pid)?;
+        (entry.started == self.started && entry.is_alive()).then_some(handle)
+    }
+
+    /// Signals this process and no other that has got its pid since.
+    pub(crate) fn signal(&self, signal: Signal) {
+        if let Some(handle) = self.handle() {
+            send(&handle, signal);
+        }
+    }
+}
+
+/// Returns a handle on a process where the system has such a thing.
+#[cfg(target_os = "linux")]
+pub(crate) fn pidfd(pid: Pid) -> Option<OwnedFd> {
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+#[cfg(target_os = "linux")]
+fn send(handle: &OwnedFd, signal: Signal) {
+    // Not permitted or gone: both show when the members are counted again.
+    let _ = pidfd_send_signal(handle, signal);
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn pidfd(_pid: Pid) -> Option<OwnedFd> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send(_handle: &OwnedFd, _signal: Signal) {}
+
+/// One line of `/proc/<pid>/stat`.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    pid: i32,
+    name: String,
+    state: u8,
+    parent: i32,
+    group: i32,
+    session: i32,
+    started: u64,
+}
+
+impl Entry {
+    fn read(pid: i32) -> Option<Self> {
+        Self::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The name stands in brackets and may itself hold brackets and spaces.
+    fn parse(stat: &[u8]) -> Option<Self> {
+        let open = stat.iter().position(|byte| *byte == b'(')?;
+        let close = stat.iter().rposition(|byte| *byte == b')')?;
+        let pid = std::str::from_utf8(stat.get(..open)?)
+            .ok()?
+            .trim()
+            .parse()
+            .ok()?;
+        let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+        let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
+        Some(Self {
+            pid,
+            name,
+            state: fields.first()?.bytes().next()?,
+            parent: number(1)?,
+            group: number(2)?,
+            session: number(3)?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    fn is_alive(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X' | b'x')
+    }
+
+    fn into_member(self) -> Member {
+        Member {
+            pid: self.pid,
+            group: self.group,
+            started: self.started,
+            name: self.name,
+        }
+    }
+}
+
+fn entries() -> impl Iterator<Item = Entry> {
+    let listing = std::fs::read_dir(Path::new("/proc"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    listing.filter_map(|entry| Entry::read(entry.file_name().to_str()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {
+        let stat = b"42 (a) b (c) S 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 555 0 0\n";
+        let entry = Entry::parse(stat).unwrap();
+        assert_eq!(
+            (entry.pid, entry.name.as_str(), entry.state),
+            (42, "a) b (c", b'S')
+        );
+        assert_eq!(
+            (entry.parent, entry.group, entry.session, entry.started),
+            (7, 8, 9, 555)
+        );
+    }
+
+    #[test]
+    fn a_torn_line_is_nobody() {
+        assert_eq!(Entry::parse(b""), None);
+        assert_eq!(Entry::parse(b"42 (x"), None);
+        assert_eq!(Entry::parse(b"42 (x) S 1"), None);
+    }
+}
