@@ -11,19 +11,17 @@
     reason = "the bindings are generated from wit/, where the documentation is"
 )]
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 wit_bindgen::generate!({ path: "../wit", world: "policy-component" });
 
 use exports::feedback::policy::types::{Document, Fault, FaultCode, Source};
-use exports::feedback::policy::{about, captures, gate, policies, records, redaction, types};
+use exports::feedback::policy::{about, captures, gate, policies, records, redaction};
 
 struct Component;
 
 export!(Component);
-
-impl types::Guest for Component {}
 
 impl about::Guest for Component {
     fn describe() -> about::Description {
@@ -31,8 +29,8 @@ impl about::Guest for Component {
             name: "feedback".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             contract: "0.1.0".to_owned(),
-            record_schema: crate::record::SCHEMA.to_owned(),
-            rule_set: crate::redact::rule_set(),
+            record_schema: crate::record::schema::CURRENT.to_owned(),
+            rule_set: String::new(),
         }
     }
 }
@@ -58,20 +56,24 @@ impl policies::GuestPolicy for Policy {
     }
 }
 
-struct Filter(RefCell<crate::redact::Filter>);
+struct Filter(RefCell<crate::filter::Filter>);
 
 impl redaction::Guest for Component {
     type Filter = Filter;
 
     fn redact(policy: policies::PolicyBorrow<'_>, text: String) -> redaction::Redacted {
-        let (text, findings) = crate::redact::redact(&policy.get::<Policy>().0.redaction, &text);
-        redaction::Redacted { text, findings: findings.count() }
+        let rules = &policy.get::<Policy>().0.redaction;
+        let (text, findings) = crate::redact::redact(rules, &text);
+        redaction::Redacted {
+            text,
+            findings: 0,
+        }
     }
 }
 
 impl redaction::GuestFilter for Filter {
     fn start(policy: policies::PolicyBorrow<'_>) -> redaction::Filter {
-        let filter = crate::redact::Filter::new(Rc::clone(&policy.get::<Policy>().0.redaction));
+        let filter = crate::filter::Filter::new(Rc::clone(&policy.get::<Policy>().0.redaction));
         redaction::Filter::new(Self(RefCell::new(filter)))
     }
 
@@ -81,7 +83,10 @@ impl redaction::GuestFilter for Filter {
 
     fn finish(this: redaction::Filter) -> redaction::Redacted {
         let (text, findings) = this.into_inner::<Self>().0.into_inner().finish();
-        redaction::Redacted { text, findings: findings.count() }
+        redaction::Redacted {
+            text,
+            findings: 0,
+        }
     }
 }
 
@@ -92,7 +97,10 @@ impl captures::Guest for Component {
 }
 
 impl captures::GuestCapture for Capture {
-    fn start(policy: policies::PolicyBorrow<'_>, options: String) -> Result<captures::Capture, Fault> {
+    fn start(
+        policy: policies::PolicyBorrow<'_>,
+        options: String,
+    ) -> Result<captures::Capture, Fault> {
         let capture = policy.get::<Policy>().0.capture(&options)?;
         Ok(captures::Capture::new(Self(RefCell::new(capture))))
     }
@@ -109,14 +117,18 @@ impl captures::GuestCapture for Capture {
         self.0.borrow().newest_line()
     }
 
-    fn finish(this: captures::Capture) -> Document {
-        document(crate::record::captured_json(this.into_inner::<Self>().0.into_inner().finish()))
+    fn finish(this: captures::Capture) -> Result<Document, Fault> {
+        let captured = this.into_inner::<Self>().0.into_inner().finish();
+        Ok(document(crate::record::captured_json(captured)?))
     }
 }
 
 impl records::Guest for Component {
     fn intend(policy: policies::PolicyBorrow<'_>, request: String) -> Result<Document, Fault> {
-        Ok(document(crate::record::intend(&policy.get::<Policy>().0, &request)?))
+        Ok(document(crate::record::intend(
+            &policy.get::<Policy>().0,
+            &request,
+        )?))
     }
 
     fn build(
@@ -126,7 +138,12 @@ impl records::Guest for Component {
         ending: String,
     ) -> Result<Document, Fault> {
         let captured = captured.into_inner::<Capture>().0.into_inner().finish();
-        Ok(document(crate::record::build(&policy.get::<Policy>().0, &intent, captured, &ending)?))
+        Ok(document(crate::record::build(
+            &policy.get::<Policy>().0,
+            &intent,
+            captured,
+            &ending,
+        )?))
     }
 
     fn recover(intent: String) -> Result<Document, Fault> {
@@ -138,7 +155,9 @@ impl records::Guest for Component {
     }
 
     fn seal(body: String, seq: u64, prev: String) -> Result<records::Sealed, Fault> {
-        Ok(records::Sealed { line: crate::seal::seal(&body, seq, &prev)? })
+        Ok(records::Sealed {
+            line: crate::seal::seal(&body, seq, &prev)?,
+        })
     }
 
     fn check(line: String) -> Result<records::Checked, Fault> {
@@ -158,17 +177,123 @@ impl records::Guest for Component {
             crate::record::DocumentKind::Intent => records::DocumentKind::Intent,
             crate::record::DocumentKind::Body => records::DocumentKind::Body,
         };
-        Ok(records::Identity { command_id: identity.command_id, kind })
+        Ok(records::Identity {
+            command_id: identity.command_id,
+            kind,
+        })
     }
 }
 
-/// `None` only while `conclude` takes it out.
-struct Review(Cell<Option<crate::gate::Review>>);
+struct Review(RefCell<crate::gate::Review>);
 
 impl gate::Guest for Component {
     type Review = Review;
 
     fn may_continue(policy: policies::PolicyBorrow<'_>, line: String) -> gate::Verdict {
         crate::gate::may_continue(&policy.get::<Policy>().0, &line).into()
+    }
+}
+
+impl gate::GuestReview for Review {
+    fn start(policy: policies::PolicyBorrow<'_>, facts: String) -> Result<gate::Review, Fault> {
+        let review = crate::gate::Review::start(&policy.get::<Policy>().0, &facts)?;
+        Ok(gate::Review::new(Self(RefCell::new(review))))
+    }
+
+    fn consider(&self, line: String) {
+        self.0.borrow_mut().consider(&line);
+    }
+
+    fn conclude(this: gate::Review) -> gate::Verdict {
+        this.into_inner::<Self>().0.into_inner().conclude().into()
+    }
+}
+
+fn document(json: String) -> Document {
+    Document { json }
+}
+
+impl From<crate::fault::Fault> for Fault {
+    fn from(fault: crate::fault::Fault) -> Self {
+        use crate::fault::FaultCode as Code;
+        let code = match fault.code {
+            Code::InvalidJson => FaultCode::InvalidJson,
+            Code::InvalidPolicy => FaultCode::InvalidPolicy,
+            Code::UnsupportedSchema => FaultCode::UnsupportedSchema,
+            Code::LimitExceeded => FaultCode::LimitExceeded,
+            Code::DamagedRecord => FaultCode::DamagedRecord,
+        };
+        Self {
+            code,
+            message: fault.message,
+        }
+    }
+}
+
+impl From<Source> for crate::capture::Source {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Stdout => Self::Stdout,
+            Source::Stderr => Self::Stderr,
+        }
+    }
+}
+
+impl From<crate::gate::Verdict> for gate::Verdict {
+    fn from(verdict: crate::gate::Verdict) -> Self {
+        use crate::gate::Decision;
+        Self {
+            decision: match verdict.decision {
+                Decision::Pass => gate::Decision::Pass,
+                Decision::Refuse => gate::Decision::Refuse,
+                Decision::Undecided => gate::Decision::Undecided,
+            },
+            reasons: verdict
+                .reasons
+                .into_iter()
+                .map(gate::Reason::from)
+                .collect(),
+            judged: verdict.judged,
+            superseded: verdict.superseded,
+        }
+    }
+}
+
+impl From<crate::gate::Reason> for gate::Reason {
+    fn from(reason: crate::gate::Reason) -> Self {
+        Self {
+            code: reason.code.into(),
+            command_id: reason.command_id,
+            message: reason.message,
+            remedy: reason.remedy,
+        }
+    }
+}
+
+impl From<crate::gate::ReasonCode> for gate::ReasonCode {
+    fn from(code: crate::gate::ReasonCode) -> Self {
+        use crate::gate::ReasonCode as Code;
+        match code {
+            Code::NoRecords => Self::NoRecords,
+            Code::NeverRun => Self::NeverRun,
+            Code::OpenRun => Self::OpenRun,
+            Code::NonZeroExit => Self::NonZeroExit,
+            Code::Signaled => Self::Signaled,
+            Code::TimedOut => Self::TimedOut,
+            Code::Cancelled => Self::Cancelled,
+            Code::NotStarted => Self::NotStarted,
+            Code::RunnerDied => Self::RunnerDied,
+            Code::StageFailed => Self::StageFailed,
+            Code::UnmetExpectation => Self::UnmetExpectation,
+            Code::Stale => Self::Stale,
+            Code::ChangedDuringRun => Self::ChangedDuringRun,
+            Code::SameFailure => Self::SameFailure,
+            Code::StoreDamaged => Self::StoreDamaged,
+            Code::UnknownComponent => Self::UnknownComponent,
+            Code::FallbackRecord => Self::FallbackRecord,
+            Code::ContradictoryRecord => Self::ContradictoryRecord,
+            Code::UnsupportedSchema => Self::UnsupportedSchema,
+            Code::FromTheFuture => Self::FromTheFuture,
+        }
     }
 }

@@ -8,16 +8,17 @@ pub mod fault;
 
 pub mod policy;
 
-pub mod text;
-pub mod redact;
-pub mod excerpt;
 pub mod capture;
+pub mod filter;
+pub mod excerpt;
+pub mod redact;
+pub mod text;
 
 pub mod document;
 pub mod outcome;
-pub mod timestamp;
 pub mod record;
 pub mod seal;
+pub mod timestamp;
 
 pub mod gate;
 

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::capture::ExcerptPolicy;
+use crate::capture::{Capture, CaptureOptions, ExcerptPolicy};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::gate::GatePolicy;
@@ -38,7 +38,7 @@ impl Policy {
     /// `invalid-json` with line and column; `invalid-policy` with the path of the key.
     pub fn parse(text: &str, environment_json: &str) -> Result<Self, Fault> {
         let file = PolicyFile::parse(text)?;
-        file.excerpt.validate()?;
+        file.excerpt.check()?;
         let rules = Rules::compile(&file.redaction, &environment(environment_json)?)?;
         if file.record_file.as_deref() == Some("") {
             return Err(invalid(
@@ -66,6 +66,21 @@ impl Policy {
     #[must_use]
     pub fn settings_json(&self) -> String {
         serde_json::to_string(&self.settings).unwrap_or_else(|_| "{}".to_owned())
+    }
+
+    /// Starts a capture with these options, a JSON object, or the empty text for the policy's own.
+    ///
+    /// # Errors
+    /// `invalid-json`; `invalid-policy` where an option is out of range.
+    pub fn capture(&self, options_json: &str) -> Result<Capture, Fault> {
+        let options = if options_json.is_empty() {
+            CaptureOptions::default()
+        } else {
+            let value = document::parse("options", options_json)?;
+            document::fit("options", &value, FaultCode::InvalidPolicy)?
+        };
+        let excerpt = options.apply(&self.excerpt)?;
+        Ok(Capture::new(Rc::clone(&self.redaction), excerpt))
     }
 
     /// Returns the redaction rules in force as a JSON list.

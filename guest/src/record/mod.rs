@@ -6,6 +6,7 @@
 mod argv;
 mod base64;
 mod body;
+mod captured;
 mod ending;
 mod expectation;
 mod intent;
@@ -20,6 +21,7 @@ use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::policy::Policy;
 
+pub use captured::captured_json;
 pub use notice::note_drop;
 
 /// Builds the intent of a run from a request: what will be started, redacted, before it is.

@@ -10,7 +10,7 @@ use super::bindings::exports::feedback::policy::types::Source as WitSource;
 use super::bindings::{Fault, PolicyComponent, Verdict};
 use super::limits::{Limiter, Trap};
 use super::load::{Component, LoadError};
-use crate::ending::Source;
+use crate::pump::Source;
 
 pub use super::bindings::exports::feedback::policy::records::{Checked, DocumentKind, Identity};
 
@@ -223,8 +223,9 @@ impl Session {
     pub fn finish_capture(&mut self, capture: Capture) -> Result<String, CallError> {
         call!(self, "capture.finish", |store, instance| {
             instance.feedback_policy_captures().capture().call_finish(store, capture.0)
-        })
+        })?
         .map(|document| document.json)
+        .map_err(CallError::Refused)
     }
 
     /// Builds the intent of a run.
