@@ -6,3 +6,4 @@
 
 pub mod fault;
 pub mod redact;
+pub mod seal;
