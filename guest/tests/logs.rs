@@ -85,9 +85,9 @@ fn score(folder: &Path, max_bytes: usize) -> (usize, usize, usize) {
 #[test]
 fn the_lines_that_explain_a_failure_survive() {
     for folder in collections() {
-        let (cases, all, any) = score(&folder, 4096);
-        println!("4 KiB: {all} and {any} of {cases}");
-        let (cases, all, any) = score(&folder, 8192);
-        println!("8 KiB: {all} and {any} of {cases}");
+        for b in [768, 1024, 1536, 2048, 3072, 4096, 8192] {
+            let (cases, all, any) = score(&folder, b);
+            println!("{b} KiB: {all} and {any} of {cases}");
+        }
     }
 }

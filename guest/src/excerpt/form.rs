@@ -22,6 +22,16 @@ pub(super) const STARTS: &[(&str, u8)] = &[
     ("error ", 4),
     ("Error:", 6),
     ("Error ", 4),
+    ("[  FAILED", 7),
+    ("Failed ", 5),
+    ("Failed!", 5),
+    ("Execution failed for", 5),
+    ("SUMMARY: ", 5),
+    ("rspec ./", 5),
+    ("rspec '", 5),
+    ("#   Failed test", 6),
+    ("CONFLICT (", 5),
+    ("! [rejected]", 5),
     ("FATAL", 6),
     ("Fatal", 6),
     ("fatal:", 6),
@@ -90,8 +100,11 @@ pub(super) const ENDS: &[(&str, u8)] = &[
     ("<<< ERROR!", 7),
     ("(FAILED)", 6),
     ("[FAILED]", 6),
-    (" failed", 3),
-    (" failed:", 3),
+    (" failed", 4),
+    (" failed:", 4),
+    ("(Failed)", 5),
+    ("(Timeout)", 5),
+    (" Failure", 5),
 ];
 
 /// Starts of lines in which words of failure mean nothing.
@@ -133,7 +146,9 @@ const CALM_STARTS: &[&str] = &[
     "g++ ",
     "cc ",
     "c++ ",
-    "clang",
+    "clang ",
+    "clang++ ",
+    "OK (",
     "libtool:",
     "/bin/sh ../libtool",
     "/usr/bin/cc ",
@@ -167,13 +182,16 @@ const CALM_ENDS: &[&str] = &[
     " PASS",
     " done",
     " UP-TO-DATE",
+    " ignored",
+    "' passed",
     " NO-SOURCE",
 ];
 
 /// Returns the grade that the two ends of a line give; 0 where they say nothing.
 pub(super) fn ends(line: &str) -> u8 {
     let start = best(STARTS, |mark| line.starts_with(mark));
-    let end = best(ENDS, |mark| line.ends_with(mark));
+    let bare = without_times(line);
+    let end = best(ENDS, |mark| bare.ends_with(mark));
     start
         .max(end)
         .max(numbered(line))
@@ -183,16 +201,44 @@ pub(super) fn ends(line: &str) -> u8 {
 
 /// Returns whether the two ends of a line say that nothing failed here.
 pub(super) fn is_calm(line: &str) -> bool {
-    // The percentage that follows the word in a verbose listing.
-    let end = line.split_once("  [").map_or(line, |(before, _)| before);
-    let end = end
-        .strip_suffix(']')
-        .and_then(|text| text.rsplit_once(" ["))
-        .map_or(end, |(before, _)| before.trim_end());
+    let end = without_times(line);
     CALM_STARTS.iter().any(|mark| line.starts_with(mark))
         || CALM_ENDS.iter().any(|mark| end.ends_with(mark))
         || (line.contains(" -o ")
             && (line.contains(" -c ") || line.contains(" -I") || line.contains(" -l")))
+}
+
+/// Returns whether the line only belongs to one that explains more: a stack frame, a note.
+pub(super) fn is_aside(line: &str) -> bool {
+    (line.starts_with("at ") && line.contains(['(', ':']))
+        || line.contains(": note:")
+        || line.starts_with("note:")
+}
+
+/// Returns the line without the duration or the share of the whole at its end: `(0.01 s)`,
+/// `[ 37%]`, `in 0.3s`, `0.01 sec`.
+fn without_times(line: &str) -> &str {
+    let mut text = line.trim_end();
+    if text.ends_with([')', ']'])
+        && let Some((before, inside)) = text.rsplit_once(['(', '['])
+        && inside.len() < 24
+        && inside.bytes().any(|byte| byte.is_ascii_digit())
+    {
+        text = before.trim_end();
+    }
+    let bare = text
+        .strip_suffix("sec")
+        .or_else(|| text.strip_suffix("ms"))
+        .or_else(|| text.strip_suffix('s'));
+    if let Some(bare) = bare {
+        let bare = bare.trim_end();
+        let number = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if number.len() < bare.len() {
+            let number = number.trim_end();
+            text = number.strip_suffix(" in").unwrap_or(number).trim_end();
+        }
+    }
+    text
 }
 
 fn best(marks: &[(&str, u8)], holds: impl Fn(&str) -> bool) -> u8 {
@@ -246,6 +292,12 @@ fn starred(line: &str) -> u8 {
 
 /// Returns whether the line starts with `file.ext:line:` or `file.ext(line,column)`.
 pub(super) fn is_place(line: &str) -> bool {
+    if let Some((_, inside)) = line
+        .strip_suffix("]:")
+        .and_then(|line| line.rsplit_once(" ["))
+    {
+        return is_place(inside);
+    }
     let Some((path, rest)) = line.split_once([':', '(']) else {
         return false;
     };
