@@ -1,7 +1,7 @@
 //! x
 pub mod ending;
-pub mod pump;
+mod pump;
 pub mod signal;
-pub mod spawn;
+mod spawn;
 pub mod supervise;
 mod tree;
