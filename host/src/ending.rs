@@ -2,6 +2,7 @@
 //!
 //! It decides nothing: whether an ending is a success is the component's to say.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -34,7 +35,7 @@ pub struct Ending {
     pub interrupted: Option<i32>,
 }
 
-/// The ways a run can end, as far as a living runner can tell.
+/// The ways a run can end. The set is complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(
     tag = "kind",
@@ -44,8 +45,8 @@ pub struct Ending {
 pub enum Outcome {
     /// The process exited by itself.
     Exited {
-        /// 0 to 255.
-        code: i32,
+        /// Its code.
+        code: u8,
     },
     /// A signal that the runner did not send ended the process.
     Signaled {
@@ -86,11 +87,80 @@ pub enum Outcome {
     /// The process could not be started.
     NotStarted {
         /// What was in the way.
-        cause: Cause,
+        cause: NotStartedCause,
         /// The name of the error number, such as `ENOENT`.
         #[serde(skip_serializing_if = "Option::is_none")]
         errno: Option<String>,
     },
+    /// The runner ended before the command did. A living runner never says so of its own run.
+    RunnerDied,
+}
+
+impl Outcome {
+    /// Returns the outcome's name in a record.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Exited { .. } => "exited",
+            Self::Signaled { .. } => "signaled",
+            Self::TimedOut { .. } => "timed-out",
+            Self::Cancelled { .. } => "cancelled",
+            Self::NotStarted { .. } => "not-started",
+            Self::RunnerDied => "runner-died",
+        }
+    }
+
+    /// Returns the exit code, which only a process that exited by itself has.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<u8> {
+        match self {
+            Self::Exited { code } => Some(*code),
+            Self::Signaled { .. }
+            | Self::TimedOut { .. }
+            | Self::Cancelled { .. }
+            | Self::NotStarted { .. }
+            | Self::RunnerDied => None,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    /// Writes a lowercase fragment, such as `exited 1` or `ended by SIGKILL`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited { code } => write!(f, "exited {code}"),
+            Self::Signaled { signal, .. } => write!(f, "ended by {}", signal::label(*signal)),
+            Self::TimedOut {
+                limit: Limit::Deadline,
+                after_ms,
+                ..
+            } => {
+                write!(f, "timed out after {after_ms} ms")
+            }
+            Self::TimedOut {
+                limit: Limit::Silence,
+                after_ms,
+                ..
+            } => {
+                write!(f, "timed out after {after_ms} ms without output")
+            }
+            Self::Cancelled { signal, .. } => write!(f, "cancelled by {}", signal::label(*signal)),
+            Self::NotStarted {
+                errno: Some(errno), ..
+            } => write!(f, "not started ({errno})"),
+            Self::NotStarted { errno: None, .. } => f.write_str("not started"),
+            Self::RunnerDied => f.write_str("the runner died"),
+        }
+    }
+}
+
+/// Which of the two output streams of a command some bytes came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Descriptor 1 of the command.
+    Stdout,
+    /// Descriptor 2 of the command.
+    Stderr,
 }
 
 /// Which of the two time limits passed.
@@ -108,7 +178,7 @@ pub enum Limit {
 #[serde(rename_all = "snake_case")]
 pub enum Then {
     /// It exited with this code, which is not an exit code of the run.
-    ExitCode(i32),
+    ExitCode(u8),
     /// This signal ended it.
     Signal(i32),
 }
@@ -116,7 +186,7 @@ pub enum Then {
 /// What was in the way of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub enum NotStartedCause {
     /// No such program.
     ProgramNotFound,
     /// The working directory does not exist or cannot be entered.
@@ -206,7 +276,7 @@ pub struct Stage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotStarted {
     /// What was in the way.
-    pub cause: Cause,
+    pub cause: NotStartedCause,
     /// The error number, where the system gave one.
     pub errno: Option<i32>,
     /// A lowercase fragment with the object in backticks.
@@ -215,7 +285,7 @@ pub struct NotStarted {
 
 impl NotStarted {
     /// Builds a refusal.
-    pub fn new(cause: Cause, errno: Option<i32>, error: impl Into<String>) -> Self {
+    pub fn new(cause: NotStartedCause, errno: Option<i32>, error: impl Into<String>) -> Self {
         Self {
             cause,
             errno,
@@ -257,14 +327,15 @@ impl Ending {
 
     /// Returns the exit code, which only a process that exited by itself has.
     #[must_use]
-    pub fn exit_code(&self) -> Option<i32> {
-        match self.outcome {
-            Outcome::Exited { code } => Some(code),
-            Outcome::Signaled { .. }
-            | Outcome::TimedOut { .. }
-            | Outcome::Cancelled { .. }
-            | Outcome::NotStarted { .. } => None,
-        }
+    pub fn exit_code(&self) -> Option<u8> {
+        self.outcome.exit_code()
+    }
+
+    /// Returns the `ending` document.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // There is nothing in it that could fail to serialise; an empty document is refused.
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     fn without_process(outcome: Outcome, took: Duration) -> Self {
@@ -327,7 +398,7 @@ mod tests {
             r#"{"kind":"timed-out","limit":"silence","after_ms":7,"escalated":true,"then":{"exit_code":0}}"#
         );
         let missing = Outcome::NotStarted {
-            cause: Cause::IsADirectory,
+            cause: NotStartedCause::IsADirectory,
             errno: Some("EACCES".into()),
         };
         assert_eq!(
@@ -338,7 +409,11 @@ mod tests {
 
     #[test]
     fn a_run_that_never_started_has_no_exit_code_and_no_usage() {
-        let refusal = NotStarted::new(Cause::ProgramNotFound, Some(2), "program not found: `x`");
+        let refusal = NotStarted::new(
+            NotStartedCause::ProgramNotFound,
+            Some(2),
+            "program not found: `x`",
+        );
         let ending = Ending::not_started(refusal, Duration::from_millis(4));
         assert_eq!(ending.exit_code(), None);
         assert_eq!(

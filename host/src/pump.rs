@@ -8,19 +8,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
-use crate::ending::{StreamFacts, millis};
+use crate::ending::{Source, StreamFacts, millis};
 
 /// Large enough that the cost of a read is its bytes; as large as an unprivileged pipe can be.
 const BUFFER: usize = 1024 * 1024;
-
-/// Which stream some bytes came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Source {
-    /// Descriptor 1 of the command.
-    Stdout,
-    /// Descriptor 2 of the command.
-    Stderr,
-}
 
 /// Takes what a run puts out, while it runs.
 ///

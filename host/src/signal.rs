@@ -2,7 +2,7 @@
 //!
 //! It installs no handlers: whoever owns the process does.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,6 +22,12 @@ pub fn name(signal: i32) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
+/// Returns what a sentence calls a signal: its name, or `signal 40`.
+#[must_use]
+pub fn label(signal: i32) -> String {
+    name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
+}
+
 /// Returns the name of an error number, such as `ENOENT`, or `errno n` for a rare one.
 #[must_use]
 pub fn errno_name(errno: i32) -> String {
@@ -33,25 +39,41 @@ pub fn errno_name(errno: i32) -> String {
 ///
 /// SIGINT, SIGTERM, SIGHUP and SIGQUIT (and any other number) cancel the run, SIGTSTP pauses it
 /// until SIGCONT comes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Control<'fd> {
-    pipe: Option<BorrowedFd<'fd>>,
+#[derive(Debug)]
+pub struct Control {
+    pipe: Option<OwnedFd>,
 }
 
-impl<'fd> Control<'fd> {
-    pub(crate) fn new(pipe: Option<BorrowedFd<'fd>>) -> Self {
-        Self { pipe }
+impl Control {
+    /// Returns a control through which nothing ever comes.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { pipe: None }
+    }
+
+    /// Returns a control over the reading end of a pipe.
+    #[must_use]
+    pub fn over(pipe: OwnedFd) -> Self {
+        Self { pipe: Some(pipe) }
+    }
+
+    /// Returns the first request to end that no run has taken, for instance one that came while
+    /// the record was being written. Never waits.
+    pub fn untaken(&mut self) -> Option<i32> {
+        self.arrived()
+            .into_iter()
+            .find(|signal| is_request_to_end(*signal))
     }
 
     /// The descriptor to wait for, while the other end is open.
-    pub(crate) fn pipe(&self) -> Option<BorrowedFd<'fd>> {
-        self.pipe
+    pub(crate) fn pipe(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().map(OwnedFd::as_fd)
     }
 
     /// Returns the signals that have arrived. Never waits, even on a blocking pipe.
     pub(crate) fn arrived(&mut self) -> Vec<i32> {
         let mut signals = Vec::new();
-        while let Some(pipe) = self.pipe.filter(is_readable) {
+        while let Some(pipe) = self.pipe.as_ref().filter(|pipe| is_readable(pipe)) {
             let mut bytes = [0; 16];
             match rustix::io::read(pipe, &mut bytes) {
                 Ok(0) => self.pipe = None,
@@ -65,9 +87,13 @@ impl<'fd> Control<'fd> {
     }
 }
 
-fn is_readable(pipe: &BorrowedFd<'_>) -> bool {
-    let fd = pipe.as_fd();
-    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+/// Says whether a signal is anything but job control.
+pub(crate) fn is_request_to_end(signal: i32) -> bool {
+    signal != PAUSE && signal != RESUME
+}
+
+fn is_readable(pipe: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(pipe, PollFlags::IN)];
     matches!(poll(&mut fds, Some(&Timespec::default())), Ok(count) if count > 0)
 }
 
@@ -159,7 +185,7 @@ mod tests {
     #[test]
     fn a_control_pipe_gives_every_signal_once_and_notices_its_end() {
         let (read, write) = rustix::pipe::pipe().unwrap();
-        let mut control = Control::new(Some(read.as_fd()));
+        let mut control = Control::over(read);
         assert_eq!(control.arrived(), Vec::<i32>::new());
         rustix::io::write(&write, &[2, 15]).unwrap();
         assert_eq!(control.arrived(), [2, 15]);

@@ -28,6 +28,7 @@ fn main() {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["drive", rest @ ..] => drive::drive(rest),
+        ["storm", adoption] => drive::storm(adoption),
         ["exit", code] => exit(code.parse().unwrap()),
         ["kill-self", signal] => kill_self(signal.parse().unwrap()),
         ["say", text, rest @ ..] => {
@@ -61,6 +62,10 @@ fn perform(words: &[&str]) {
             "leave" => leave(&[], next(), Stdio::inherit),
             "leave-quietly" => leave(&[], next(), Stdio::null),
             "leave-session" => leave(&["setsid"], next(), Stdio::inherit),
+            "leave-bare" => leave(&["setsid", "undress", "leave-quietly"], next(), Stdio::null),
+            "undress" => undress(),
+            "become-root" => become_root(),
+            "say-pid" => say(&format!("pid {}", std::process::id())),
             "leave-daemon" => leave(&["setsid", "leave-quietly"], next(), Stdio::null),
             "touch" => std::fs::write(next(), "").unwrap(),
             "await-file" => await_file(next()),
@@ -87,6 +92,20 @@ fn perform(words: &[&str]) {
     }
 }
 
+/// Removes everything from the environment that children will get.
+fn undress() {
+    for (name, _) in std::env::vars_os() {
+        // SAFETY: there is one thread.
+        unsafe { std::env::remove_var(name) };
+    }
+}
+
+/// Leaves nothing of the user that started this program, which belongs to root.
+fn become_root() {
+    // SAFETY: one thread, and the result shows in what the process may do.
+    unsafe { libc::setuid(0) };
+}
+
 fn panic_free(word: &str) {
     say(&format!("puppet cannot do {word}"));
     exit(99);
@@ -101,9 +120,18 @@ fn emit(bytes: &[u8], to: &mut dyn Write) {
     to.flush().unwrap();
 }
 
+/// The default action of a signal on this process, without a file for it.
 fn kill_self(signal: i32) {
-    // SAFETY: signals this process.
-    unsafe { libc::kill(libc::getpid(), signal) };
+    let none = rustix::process::Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Core, none).unwrap();
+    // SAFETY: installs no code, and signals this process.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::kill(libc::getpid(), signal);
+    }
 }
 
 fn ignore(signal: i32) {

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::shown;
-use crate::ending::{Cause, NotStarted};
+use crate::ending::{NotStarted, NotStartedCause};
 use crate::signal::errno_name;
 
 /// The kernel's limit for one argument or variable: 32 pages.
@@ -24,25 +24,32 @@ pub(super) fn failed_start(
     cwd: Option<&Path>,
 ) -> NotStarted {
     let Some(errno) = error.raw_os_error() else {
-        return NotStarted::new(Cause::Other, None, format!("could not be started: {error}"));
+        return NotStarted::new(
+            NotStartedCause::Other,
+            None,
+            format!("could not be started: {error}"),
+        );
     };
     let name = shown(program.as_os_str());
     let (cause, text) = match errno {
-        libc::E2BIG => (Cause::ArgumentListTooLong, too_long(argv, environment)),
+        libc::E2BIG => (
+            NotStartedCause::ArgumentListTooLong,
+            too_long(argv, environment),
+        ),
         libc::ENOENT | libc::ENOTDIR => missing(&seen_from(cwd, program), &name),
         libc::EACCES | libc::EPERM => forbidden(&seen_from(cwd, program), &name),
         libc::ENOEXEC | libc::EINVAL => (
-            Cause::WrongFormat,
+            NotStartedCause::WrongFormat,
             format!("not in a format that the system executes: `{name}`"),
         ),
         libc::ETXTBSY => (
-            Cause::TextFileBusy,
+            NotStartedCause::TextFileBusy,
             format!("program file is open for writing: `{name}`"),
         ),
         libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE => {
             let error = io::Error::from_raw_os_error(errno);
             (
-                Cause::ResourceLimit,
+                NotStartedCause::ResourceLimit,
                 format!(
                     "no resources to start `{name}`: {error} ({})",
                     errno_name(errno)
@@ -52,7 +59,7 @@ pub(super) fn failed_start(
         _ => {
             let error = io::Error::from_raw_os_error(errno);
             (
-                Cause::Other,
+                NotStartedCause::Other,
                 format!("could not be started: `{name}`: {error}"),
             )
         }
@@ -65,16 +72,16 @@ fn seen_from(cwd: Option<&Path>, path: &Path) -> PathBuf {
 }
 
 /// The program was there a moment ago, so what is missing is what it names.
-fn missing(program: &Path, name: &str) -> (Cause, String) {
+fn missing(program: &Path, name: &str) -> (NotStartedCause, String) {
     let Some(head) = head(program) else {
         return (
-            Cause::ProgramNotFound,
+            NotStartedCause::ProgramNotFound,
             format!("program not found: `{name}`"),
         );
     };
     let Some(interpreter) = interpreter(&head) else {
         return (
-            Cause::InterpreterNotFound,
+            NotStartedCause::InterpreterNotFound,
             format!("loader of the program not found: `{name}`"),
         );
     };
@@ -87,13 +94,13 @@ fn missing(program: &Path, name: &str) -> (Cause, String) {
         "interpreter of `{name}` not found: `{}`{hint}",
         shown(interpreter)
     );
-    (Cause::InterpreterNotFound, error)
+    (NotStartedCause::InterpreterNotFound, error)
 }
 
-fn forbidden(program: &Path, name: &str) -> (Cause, String) {
+fn forbidden(program: &Path, name: &str) -> (NotStartedCause, String) {
     if program.is_dir() {
         return (
-            Cause::IsADirectory,
+            NotStartedCause::IsADirectory,
             format!("program is a directory: `{name}`"),
         );
     }
@@ -107,7 +114,7 @@ fn forbidden(program: &Path, name: &str) -> (Cause, String) {
         }
         None => format!("program may not be executed: `{name}`"),
     };
-    (Cause::NotExecutable, error)
+    (NotStartedCause::NotExecutable, error)
 }
 
 /// Returns the interpreter that the first line of a script names.

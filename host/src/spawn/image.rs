@@ -14,7 +14,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal};
 
 use super::Stdin;
-use crate::ending::{Cause, NotStarted};
+use crate::ending::{NotStarted, NotStartedCause};
 
 /// A program with its arguments and environment, in the form that the kernel takes.
 pub(super) struct Image {
@@ -133,7 +133,32 @@ fn reset_signals() {
         // are refused by the system, which is as good.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
+    reset_reserved_signals();
 }
+
+/// The C library keeps two signals to itself and refuses to touch them, but passes on that
+/// somebody had them ignored.
+#[cfg(target_os = "linux")]
+fn reset_reserved_signals() {
+    const MASK_BYTES: usize = 8;
+    // All zeros: the default action, no flags, nothing blocked. Longer than any system's structure.
+    let default = [0_u64; 8];
+    for signal in [32, 33] {
+        // SAFETY: the structure lives during the call, and no old one is asked for.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                std::ptr::null::<u64>(),
+                MASK_BYTES,
+            )
+        };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reset_reserved_signals() {}
 
 /// Marks every descriptor beside the three, so that none of a stranger's is held open by a run.
 #[cfg(target_os = "linux")]
@@ -152,6 +177,21 @@ fn close_on_exec() {
 
 #[cfg(not(target_os = "linux"))]
 fn close_on_exec() {}
+
+/// Returns the bytes that a new process seems to have used before it executes anything.
+///
+/// A fork copies what is anonymous, and of the files that a process maps only the few pages that
+/// lie beside something anonymous.
+pub(super) fn memory_that_a_fork_copies() -> u64 {
+    const BESIDE: u64 = 4 << 20;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bytes = |key: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key));
+        let kib = line.and_then(|line| line.trim_end_matches("kB").trim().parse::<u64>().ok());
+        kib.unwrap_or(0).saturating_mul(1024)
+    };
+    bytes("RssAnon:").saturating_add(bytes("RssFile:").min(BESIDE))
+}
 
 /// Texts and the array of pointers to them that ends with a null pointer.
 struct Strings {
@@ -186,7 +226,7 @@ impl Strings {
 fn c_string(bytes: Vec<u8>) -> Result<CString, NotStarted> {
     CString::new(bytes).map_err(|_| {
         NotStarted::new(
-            Cause::InvalidArgument,
+            NotStartedCause::InvalidArgument,
             Some(libc::EINVAL),
             "an argument has a NUL byte in it",
         )

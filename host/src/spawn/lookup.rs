@@ -12,7 +12,7 @@ use rustix::fs::{Access, AtFlags, FileType, accessat, statat};
 use rustix::io::Errno;
 
 use super::{open_directory, shown};
-use crate::ending::{Cause, NotStarted};
+use crate::ending::{NotStarted, NotStartedCause};
 
 /// Where execvp looks when the environment has no PATH.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
@@ -30,9 +30,9 @@ pub(super) fn enter(cwd: Option<&Path>) -> Result<OwnedFd, NotStarted> {
         };
         let error = format!("working directory {reason}: `{}`", shown(path.as_os_str()));
         let cause = if is_shortage(errno) {
-            Cause::ResourceLimit
+            NotStartedCause::ResourceLimit
         } else {
-            Cause::CwdNotFound
+            NotStartedCause::CwdNotFound
         };
         NotStarted::new(cause, Some(errno.raw_os_error()), error)
     };
@@ -110,20 +110,24 @@ impl Found {
         match self {
             Self::Nothing(errno) => {
                 let cause = if is_shortage(errno) {
-                    Cause::ResourceLimit
+                    NotStartedCause::ResourceLimit
                 } else {
-                    Cause::ProgramNotFound
+                    NotStartedCause::ProgramNotFound
                 };
                 let error = format!("program not found: `{}`", shown(name));
                 NotStarted::new(cause, Some(errno.raw_os_error()), error)
             }
             Self::Directory(path) => {
                 let error = format!("program is a directory: `{}`", shown(path.as_os_str()));
-                NotStarted::new(Cause::IsADirectory, Some(libc::EACCES), error)
+                NotStarted::new(NotStartedCause::IsADirectory, Some(libc::EACCES), error)
             }
             Self::NotExecutable(path, errno) => {
                 let error = format!("program may not be executed: `{}`", shown(path.as_os_str()));
-                NotStarted::new(Cause::NotExecutable, Some(errno.raw_os_error()), error)
+                NotStarted::new(
+                    NotStartedCause::NotExecutable,
+                    Some(errno.raw_os_error()),
+                    error,
+                )
             }
         }
     }

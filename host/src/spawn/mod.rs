@@ -14,13 +14,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::ending::{Cause, NotStarted};
+use crate::ending::{NotStarted, NotStartedCause};
 use image::Image;
 
 pub(crate) use shell::stages;
@@ -82,6 +82,10 @@ pub fn environment(command: &Command) -> Vec<(OsString, OsString)> {
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) child: Child,
+    /// Just before the fork.
+    pub(crate) at: Instant,
+    /// The memory that the fork copied, in bytes.
+    pub(crate) copied: u64,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
     /// Where bash reports the status of every stage; only for a shell command.
@@ -120,6 +124,7 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     let (stdout, stdout_write) = pipe("stdout")?;
     let (stderr, stderr_write) = pipe("stderr")?;
     let mut process = image.process(command.stdin, stdout_write, stderr_write);
+    let (at, copied) = (Instant::now(), image::memory_that_a_fork_copies());
     let child = spawn(&mut process).map_err(|error| {
         diagnose::failed_start(
             &error,
@@ -133,6 +138,8 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     drop(process);
     Ok(Started {
         child,
+        at,
+        copied: copied.max(image::memory_that_a_fork_copies()),
         stdout,
         stderr,
         stages,
@@ -155,7 +162,7 @@ fn spawn(process: &mut std::process::Command) -> io::Result<Child> {
 fn check_texts(command: &Command, environment: &[(OsString, OsString)]) -> Result<(), NotStarted> {
     let refuse = |error: String| {
         Err(NotStarted::new(
-            Cause::InvalidArgument,
+            NotStartedCause::InvalidArgument,
             Some(libc::EINVAL),
             error,
         ))
@@ -217,7 +224,7 @@ fn pipe(purpose: &str) -> Result<(OwnedFd, OwnedFd), NotStarted> {
 fn resources(what: &str, errno: Errno) -> NotStarted {
     let errno = errno.raw_os_error();
     let error = format!("{what}: {}", io::Error::from_raw_os_error(errno));
-    NotStarted::new(Cause::ResourceLimit, Some(errno), error)
+    NotStarted::new(NotStartedCause::ResourceLimit, Some(errno), error)
 }
 
 /// Opens a directory only to be entered or searched, where the system can.

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::ending::{Cause, NotStarted, Stage};
+use crate::ending::{NotStarted, NotStartedCause, Stage};
 
 /// What bash shows for a stage that SIGPIPE ended.
 const BROKEN_PIPE: i32 = 128 + libc::SIGPIPE;
@@ -27,7 +27,7 @@ pub(super) fn argv(argv: &[OsString], report: &OwnedFd) -> Vec<OsString> {
 
 /// Words the refusal of a missing bash: the script's own programs are not the ones in question.
 pub(super) fn without_bash(refusal: NotStarted) -> NotStarted {
-    if refusal.cause != Cause::ProgramNotFound {
+    if refusal.cause != NotStartedCause::ProgramNotFound {
         return refusal;
     }
     let error = "program not found: `bash`, which a shell pipeline needs".to_owned();

@@ -12,7 +12,7 @@ use crate::tree::pidfd;
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
-    Exited(i32),
+    Exited(u8),
     Signaled { signal: i32, core_dumped: bool },
 }
 
@@ -36,12 +36,12 @@ pub(super) struct Leader {
 }
 
 impl Leader {
-    pub(super) fn new(pid: Pid) -> Self {
+    pub(super) fn new(pid: Pid, inherited: u64) -> Self {
         Self {
             pid,
             pidfd: pidfd(pid),
             reaped: false,
-            inherited: memory_that_a_fork_copies(),
+            inherited,
         }
     }
 
@@ -59,7 +59,10 @@ impl Leader {
     pub(super) fn peek(&self) -> Option<Status> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(self.pid), options).ok()??;
-        let code = status.exit_status().map(Status::Exited);
+        let code = status
+            .exit_status()
+            .and_then(|code| u8::try_from(code & 0xff).ok())
+            .map(Status::Exited);
         code.or_else(|| {
             let signal = status.terminating_signal()?;
             Some(Status::Signaled {
@@ -118,20 +121,4 @@ fn whole_millis(time: libc::timeval) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let micros = u64::try_from(time.tv_usec).unwrap_or(0);
     seconds.saturating_mul(1000).saturating_add(micros / 1000)
-}
-
-/// A fork copies what is anonymous; the files that a process maps are not copied.
-fn memory_that_a_fork_copies() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:"));
-    let kib = line.and_then(|line| {
-        line.trim()
-            .trim_end_matches("kB")
-            .trim()
-            .parse::<u64>()
-            .ok()
-    });
-    kib.unwrap_or(0).saturating_mul(1024)
 }

@@ -8,15 +8,15 @@ mod oom;
 mod run;
 
 use std::borrow::Cow;
-use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::ending::Ending;
-use crate::pump::{Sink, Source};
-use crate::signal::{Control, PAUSE, RESUME};
-use crate::spawn::{self, Command};
+use crate::ending::{Ending, Source};
+use crate::spawn;
 
+pub use crate::pump::Sink;
+pub use crate::signal::Control;
+pub use crate::spawn::{Command, RUN_ID, Stdin, environment};
 pub use crate::tree::Adoption;
 
 /// How long a run may take, and what happens to what it leaves behind.
@@ -52,23 +52,17 @@ impl Default for Limits {
 /// Runs the command and returns how it ended. Never fails: what could not be started has an
 /// ending too.
 ///
-/// `control` is the reading end of a pipe that carries one byte per signal, the signal's number:
-/// SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to the command's group and cancel the run,
+/// `control` brings signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to the command's group and cancel the run,
 /// a second one kills at once. SIGTSTP stops the group and the limits' clock until SIGCONT
 /// comes; with [`Adoption::Subreaper`] the calling process stops itself as well.
 pub fn supervise(
     command: &Command,
     limits: &Limits,
-    control: Option<BorrowedFd<'_>>,
+    control: &mut Control,
     sink: &mut dyn Sink,
 ) -> Ending {
     let began = Instant::now();
-    let mut control = Control::new(control);
-    if let Some(signal) = control
-        .arrived()
-        .into_iter()
-        .find(|signal| is_request_to_end(*signal))
-    {
+    if let Some(signal) = control.untaken() {
         return without_process(
             Ending::cancelled_before_start(signal, began.elapsed()),
             sink,
@@ -83,10 +77,6 @@ pub fn supervise(
         Ok(started) => run::Run::new(started, &run_id, limits, control, sink).end(&command, &oom),
         Err(refusal) => without_process(Ending::not_started(refusal, began.elapsed()), sink),
     }
-}
-
-fn is_request_to_end(signal: i32) -> bool {
-    signal != PAUSE && signal != RESUME
 }
 
 /// No stream was opened, so none is still open.

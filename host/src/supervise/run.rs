@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal};
 
 use super::leader::{Leader, Status};
 use super::oom::OomWatch;
-use super::{Adoption, Limits, is_request_to_end};
+use super::{Adoption, Limits};
 use crate::ending::{Ending, Fate, Leftover, Limit, Outcome, Stage, millis};
 use crate::pump::{Pump, Sink};
 use crate::signal::{self, Control, PAUSE, RESUME, timespec};
@@ -33,7 +33,7 @@ const STRAGGLING: Duration = Duration::from_millis(50);
 /// A run whose process has been started.
 pub(super) struct Run<'a> {
     limits: &'a Limits,
-    control: Control<'a>,
+    control: &'a mut Control,
     sink: &'a mut dyn Sink,
     leader: Leader,
     tree: Tree,
@@ -68,15 +68,15 @@ impl<'a> Run<'a> {
         started: Started,
         run_id: &str,
         limits: &'a Limits,
-        control: Control<'a>,
+        control: &'a mut Control,
         sink: &'a mut dyn Sink,
     ) -> Self {
-        let now = Instant::now();
+        let now = started.at;
         let pid = Pid::from_child(&started.child);
         Self {
             limits,
             control,
-            leader: Leader::new(pid),
+            leader: Leader::new(pid, started.copied),
             tree: Tree::new(pid, run_id, limits.adoption),
             pump: Pump::new(started.stdout, started.stderr, now),
             stages: started.stages,
@@ -204,7 +204,6 @@ impl<'a> Run<'a> {
     /// Waits for one event, reads, and heeds signals.
     fn turn(&mut self, wait: Option<Duration>) {
         let timeout = wait.map(timespec);
-        let control = self.control.pipe();
         let mut fds: Vec<_> = self
             .pump
             .open()
@@ -217,10 +216,15 @@ impl<'a> Run<'a> {
                     .map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)),
             );
         }
-        fds.extend(control.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let control = self
+            .control
+            .pipe()
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let has_control = control.is_some();
+        fds.extend(control);
         // An interruption is a turn without an event.
         let ready = poll(&mut fds, timeout.as_ref()).unwrap_or(0);
-        let signalled = control.is_some() && fds.last().is_some_and(|fd| !fd.revents().is_empty());
+        let signalled = has_control && fds.last().is_some_and(|fd| !fd.revents().is_empty());
         drop(fds);
         if ready > 0 {
             self.pump.read(self.sink);
@@ -327,7 +331,7 @@ impl<'a> Run<'a> {
         match &mut self.stopping {
             // The second request, or the first while a limit is being enforced: no more grace.
             Some(stopping) => stopping.kill_at = stopping.kill_at.min(Instant::now()),
-            None if self.exited || !is_request_to_end(number) => {}
+            None if self.exited => {}
             None => {
                 let signal = Signal::from_named_raw(number).unwrap_or(Signal::TERM);
                 self.stop(Reason::Signal(number), signal);
