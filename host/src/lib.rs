@@ -17,6 +17,7 @@ pub mod scribe;
 mod fallback;
 
 pub mod store;
+pub mod lookup;
 pub mod reader;
 
 pub mod project;

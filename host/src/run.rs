@@ -3,21 +3,23 @@
 //! Only this page knows all the parts; the parts do not know each other.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::component::{CallError, Capture, Component, PolicyError, Session, Verdict};
 use crate::ending::{Ending, Source};
 use crate::fallback;
+use crate::lookup::{self, LookupError};
 use crate::project::Project;
-use crate::reader::{FindError, Reader};
 use crate::scribe::ComponentScribe;
-use crate::store::{Appended, FinishError, Options, Store, StoreError};
-use crate::supervise::{self, Command, Control, Limits};
+use crate::store::{Appended, FinishError, OpenRun, Options, Store, StoreError};
+use crate::supervise::{self, Command, Control, Limits, Sink};
 
 /// What to run, and what was said about it beforehand.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +40,7 @@ pub struct Request {
 
 /// What a person may see while a command runs.
 pub trait Observer {
-    /// Bytes of a stream were read. `newest_line` gives the newest redacted line.
+    /// Learns that this many bytes of a stream were read.
     fn bytes(&mut self, source: Source, count: usize);
 }
 
@@ -96,11 +98,17 @@ pub enum RunError {
         /// The id that was given.
         id: String,
         /// Why.
-        source: FindError,
+        source: LookupError,
     },
     /// The working directory of the runner cannot be named.
     #[error("the working directory cannot be found: {0}")]
-    WorkingDirectory(std::io::Error),
+    WorkingDirectory(io::Error),
+}
+
+/// Returns a new id: a UUID version 7, unique and sortable by time.
+#[must_use]
+pub fn new_command_id() -> String {
+    Uuid::now_v7().to_string()
 }
 
 /// Runs commands for one project.
@@ -150,8 +158,8 @@ impl Runner {
         let defaults = Limits::default();
         let settings = &self.project.settings;
         Limits {
-            timeout: settings.timeout_ms.map(std::time::Duration::from_millis).or(defaults.timeout),
-            grace: settings.grace_ms.map_or(defaults.grace, std::time::Duration::from_millis),
+            timeout: settings.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
+            grace: settings.grace_ms.map_or(defaults.grace, Duration::from_millis),
             ..defaults
         }
     }
@@ -170,15 +178,14 @@ impl Runner {
         let mut session = Session::open(&self.component, &self.project.policy, &environment)?;
         let mut scribe = ComponentScribe::new(self.component.clone());
 
-        let command_id = Uuid::now_v7().to_string();
+        let command_id = new_command_id();
         let attempt = self.attempt(request.parent.as_deref(), &mut scribe)?;
         let described = self.describe(request, &command_id, attempt)?;
         let intent = session.intend(&described).map_err(RunError::Intent)?;
         // Before the intent is on disk, so that a bad option leaves no trace of a run.
         let capture = session.start_capture(&request.capture_options).map_err(RunError::Intent)?;
 
-        let store = Store::open(&self.project.record_file, self.options.clone());
-        let begun = store.and_then(|store| Ok((store.begin(&command_id, &intent)?, store)));
+        let begun = self.begin(&command_id, &intent);
         let begun = match begun {
             Err(refused) if !request.best_effort => return Err(refused.into()),
             begun => begun,
@@ -188,7 +195,7 @@ impl Runner {
         let ending = supervise::supervise(&request.command, &request.limits, control, &mut sink);
         let built = match sink.stopped {
             Some(stopped) => Err(stopped),
-            None => session.build(&intent, capture, &ending.to_json()),
+            None => session.build(&intent, capture, &to_json(&ending)),
         };
         let (body, fallback) = match built {
             Ok(body) => (body, None),
@@ -202,6 +209,11 @@ impl Runner {
         let record = stored.as_ref().map_or_else(|_| body.clone(), |appended| appended.line.clone());
         let verdict = self.may_continue(&record);
         Ok(Finished { command_id, ending, record, stored, verdict, fallback })
+    }
+
+    fn begin(&self, command_id: &str, intent: &str) -> Result<(OpenRun, Store), StoreError> {
+        let store = Store::open(&self.project.record_file, self.options)?;
+        Ok((store.begin(command_id, intent)?, store))
     }
 
     /// Judges one record: may the agent go on after it?
@@ -219,7 +231,7 @@ impl Runner {
     fn attempt(&self, parent: Option<&str>, scribe: &mut ComponentScribe) -> Result<u64, RunError> {
         let Some(id) = parent else { return Ok(1) };
         let fail = |source| RunError::Parent { id: id.to_owned(), source };
-        let line = Reader::find(&self.project.record_file, id, scribe).map_err(fail)?;
+        let line = lookup::find(&self.project.record_file, id, scribe).map_err(fail)?;
         let record: Value = serde_json::from_str(&line).unwrap_or_default();
         Ok(record.get("attempt").and_then(Value::as_u64).unwrap_or(1).saturating_add(1))
     }
@@ -253,7 +265,7 @@ struct CaptureSink<'a> {
     stopped: Option<CallError>,
 }
 
-impl supervise::Sink for CaptureSink<'_> {
+impl Sink for CaptureSink<'_> {
     fn bytes(&mut self, source: Source, bytes: &[u8]) {
         // After a trap the command runs on, but nothing of it can be kept.
         if self.stopped.is_none() {
@@ -273,8 +285,13 @@ impl supervise::Sink for CaptureSink<'_> {
 fn exact(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!({ "text": text }),
-        Err(_) => json!({ "text": String::from_utf8_lossy(bytes), "base64": base64(bytes) }),
+        Err(_) => json!({ "text": String::from_utf8_lossy(bytes), "base64": BASE64_STANDARD.encode(bytes) }),
     }
+}
+
+/// Every ending has a JSON form; the empty text would be refused by the component.
+fn to_json(ending: &Ending) -> String {
+    serde_json::to_string(ending).unwrap_or_default()
 }
 
 fn environment_json(environment: &[(OsString, OsString)]) -> String {

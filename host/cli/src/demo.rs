@@ -10,7 +10,7 @@ use clap::Args;
 use feedback_host::component::Component;
 use feedback_host::project::Project;
 use feedback_host::run::{Request, Runner, Silent};
-use feedback_host::supervise::Command;
+use feedback_host::supervise::{Adoption, Command};
 
 use crate::failure::Failure;
 use crate::signals;
@@ -66,12 +66,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let component = Component::built_in().map_err(Failure::undecided)?;
     let record_file = folder.join(feedback_host::project::RECORD_FILE);
     let project = Project::find(&component, &folder, Some(&record_file)).map_err(Failure::undecided)?;
+    let mut control = signals::control().map_err(Failure::undecided)?;
     let runner = Runner::new(component.clone(), project.clone());
 
     for (number, scene) in SCENES.iter().enumerate() {
         say(format!("── {}. {}", number.saturating_add(1), scene.title));
         let mut limits = runner.limits();
         limits.timeout = scene.timeout;
+        limits.adoption = Adoption::Subreaper;
         let request = Request {
             command: Command {
                 argv: ["sh", "-c", scene.script].map(Into::into).to_vec(),
@@ -81,8 +83,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             note: Some(scene.note.to_owned()),
             ..Request::default()
         };
-        let mut control = signals::control().map_err(Failure::undecided)?;
-        let finished = runner.execute(&request, &mut control, &mut Silent).map_err(Failure::undecided)?;
+        let finished = runner
+            .execute(&request, &mut control, &mut Silent)
+            .map_err(Failure::undecided)?;
+        if finished.ending.interrupted.is_some() {
+            return Err(Failure::undecided("interrupted"));
+        }
         if let Err(error) = &finished.stored {
             return Err(Failure::undecided(error));
         }

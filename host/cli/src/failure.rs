@@ -13,11 +13,13 @@
 //!
 //! The record, not the status, tells a command's own 124 from a deadline.
 
+use std::error::Error;
 use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
 use feedback_host::ending::{NotStartedCause, Outcome};
+use feedback_host::store::StoreError;
 
 /// `gate`: the records show success.
 pub(crate) const PASS: u8 = 0;
@@ -65,6 +67,27 @@ pub(crate) fn warn(message: impl Display) {
     let _ = writeln!(std::io::stderr(), "feedback: {line}");
 }
 
+/// Returns an error with all its causes, outermost first.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        // A transparent error repeats its cause.
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Returns a store's error with its causes and what to do about it.
+pub(crate) fn of_store(error: &StoreError) -> String {
+    format!("{}; {}", with_causes(error), error.remedy())
+}
+
 /// Returns the status with which `run` repeats how the command ended.
 pub(crate) fn status_of(outcome: &Outcome) -> u8 {
     match outcome {
@@ -87,6 +110,7 @@ pub(crate) fn status_of(outcome: &Outcome) -> u8 {
     }
 }
 
-fn signal_status(signal: i32) -> u8 {
+/// Returns 128 + n.
+pub(crate) fn signal_status(signal: i32) -> u8 {
     u8::try_from(signal).ok().and_then(|signal| SIGNAL_BASE.checked_add(signal)).unwrap_or(RUNNER)
 }

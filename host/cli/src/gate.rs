@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use clap::Args;
 use feedback_host::component::{Component, Decision, ReasonCode, Verdict};
 use feedback_host::project::Project;
-use feedback_host::reader::Reader;
-use feedback_host::review::review;
+use feedback_host::lookup;
+use feedback_host::review::{ReviewError, review};
 use feedback_host::run::Runner;
 use feedback_host::scribe::ComponentScribe;
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, PASS, REFUSE, UNDECIDED};
+use crate::failure::{Failure, PASS, REFUSE, UNDECIDED, of_store};
 use crate::place::Place;
+use crate::show::not_found;
 
 /// Decide over the records: exit 0 pass, 1 refuse, 2 cannot decide
 #[derive(Args, Debug)]
@@ -44,10 +45,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Asks the component about the newest record, or about all.
 pub(crate) fn judge(component: Component, project: Project, last: bool) -> Result<Verdict, Failure> {
     if !last {
-        return review(&component, &project).map_err(Failure::undecided);
+        return review(&component, &project).map_err(|error| match error {
+            ReviewError::Store(error) => Failure::undecided(of_store(&error)),
+            error @ (ReviewError::Policy(_) | ReviewError::Call(_)) => Failure::undecided(error),
+        });
     }
     let mut scribe = ComponentScribe::new(component.clone());
-    let line = Reader::newest(&project.record_file, &mut scribe).map_err(Failure::undecided)?;
+    let line = lookup::newest(&project.record_file, &mut scribe).map_err(not_found)?;
     Runner::new(component, project).may_continue(&line).map_err(Failure::undecided)
 }
 

@@ -1,6 +1,7 @@
 //! The command line of feedback: reads the arguments and hands each command to its own file.
 
 mod failure;
+mod notices;
 mod place;
 mod signals;
 mod summary;
@@ -36,7 +37,6 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    feedback_host::store::ignore_file_size_signal();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error),

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use feedback_host::run::{Finished, Request, Runner, Silent};
-use feedback_host::supervise::{Command, Stdin};
+use feedback_host::run::{Finished, NotStored, Request, RunError, Runner, Silent};
+use feedback_host::supervise::{Adoption, Command, Stdin};
 
-use crate::failure::{self, Failure, warn};
+use crate::failure::{self, Failure, of_store, warn, with_causes};
+use crate::notices;
 use crate::place::Place;
 use crate::signals;
 use crate::summary;
@@ -67,12 +68,15 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let fail = |message: String| Failure::runner(message);
-    let mut control = signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
+    let mut control =
+        signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;
     let runner = Runner::new(component, project);
     let mut limits = runner.limits();
     limits.timeout = arguments.timeout.or(limits.timeout);
     limits.grace = arguments.grace.unwrap_or(limits.grace);
+    // This process has no children but the command's, so it may adopt every orphan of the run.
+    limits.adoption = Adoption::Subreaper;
 
     let request = Request {
         command: Command {
@@ -89,13 +93,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let finished = runner
         .execute(&request, &mut control, &mut Silent)
-        .map_err(|error| Failure::runner(format!("not started: {error}")))?;
+        .map_err(not_started)?;
 
     let as_text = arguments.text || (!arguments.json && io::stdout().is_terminal());
     let shown = if as_text { summary::of(&finished.record) } else { finished.record.clone() };
     // The command has run and its record is kept: a reader that went away changes nothing.
     let _ = writeln!(io::stdout().lock(), "{shown}");
-    Ok(ExitCode::from(status(&finished)))
+    let status = status(&finished);
+    // A request to end that came when the command had already exited still ends the runner.
+    let interrupted = finished.ending.interrupted.or_else(|| control.untaken());
+    Ok(ExitCode::from(match interrupted {
+        Some(signal) if status != failure::RUNNER => failure::signal_status(signal),
+        Some(_) | None => status,
+    }))
+}
+
+/// Says why nothing was started, and what to do.
+fn not_started(error: RunError) -> Failure {
+    Failure::runner(format!("not started: {}", match error {
+        RunError::Store(error) => of_store(&error),
+        error @ (RunError::Policy(_)
+        | RunError::Intent(_)
+        | RunError::Parent { .. }
+        | RunError::WorkingDirectory(_)) => with_causes(&error),
+    }))
 }
 
 /// Tells on standard error what is in doubt, and returns the exit status.
@@ -106,9 +127,14 @@ fn status(finished: &Finished) -> u8 {
         in_doubt = true;
     }
     match &finished.stored {
-        Ok(appended) => appended.notices.iter().for_each(warn),
-        Err(error) => {
-            warn(error);
+        Ok(appended) => appended.notices.iter().map(notices::text).for_each(warn),
+        Err(NotStored::Refused(error)) => {
+            warn(format_args!("no record is kept: {}", of_store(error)));
+            in_doubt = true;
+        }
+        Err(NotStored::Waiting(error)) => {
+            error.notices.iter().map(notices::text).for_each(warn);
+            warn(format_args!("{}; {}", with_causes(error), error.cause.remedy()));
             in_doubt = true;
         }
     }

@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use feedback_host::reader::Reader;
+use feedback_host::lookup::{self, LookupError};
 use feedback_host::scribe::ComponentScribe;
 
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, of_store};
 use crate::place::Place;
 use crate::summary;
 
@@ -36,13 +36,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut scribe = ComponentScribe::new(component);
     let file = &project.record_file;
     let found = match (&arguments.id, arguments.failed) {
-        (Some(id), _) => Reader::find(file, id, &mut scribe),
-        (None, true) => Reader::newest_failure(file, &mut scribe),
-        (None, false) => Reader::newest(file, &mut scribe),
+        (Some(id), _) => lookup::find(file, id, &mut scribe),
+        (None, true) => lookup::newest_failure(file, &mut scribe),
+        (None, false) => lookup::newest(file, &mut scribe),
     };
-    let line = found.map_err(Failure::undecided)?;
+    let line = found.map_err(not_found)?;
     let as_text = arguments.text || (!arguments.json && io::stdout().is_terminal());
     let shown = if as_text { summary::of(&line) } else { line };
     let _ = writeln!(io::stdout().lock(), "{shown}");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says why there is no such record, and what to do.
+pub(crate) fn not_found(error: LookupError) -> Failure {
+    Failure::undecided(match error {
+        LookupError::Store(error) => of_store(&error),
+        error @ LookupError::Empty(_) => format!("{error}; `feedback run` makes one"),
+        error @ LookupError::Ambiguous { .. } => format!("{error}; give more of it"),
+        error @ (LookupError::NoFailure(_) | LookupError::Unknown { .. }) => error.to_string(),
+    })
 }

@@ -10,7 +10,7 @@ use super::bindings::exports::feedback::policy::types::Source as WitSource;
 use super::bindings::{Fault, PolicyComponent, Verdict};
 use super::limits::{Limiter, Trap};
 use super::load::{Component, LoadError};
-use crate::pump::Source;
+use crate::ending::Source;
 
 pub use super::bindings::exports::feedback::policy::records::{Checked, DocumentKind, Identity};
 
