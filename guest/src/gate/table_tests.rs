@@ -26,10 +26,7 @@ pub(super) fn record(kind: &str, outcome: &str, exit_code: &Value) -> Map<String
         "runner-died" => record["duration_ms"] = Value::Null,
         _ => {}
     }
-    match record {
-        Value::Object(keys) => keys,
-        _ => unreachable!(),
-    }
+    record.as_object().cloned().unwrap()
 }
 
 pub(super) fn policy(text: &str) -> Policy {

@@ -6,6 +6,7 @@
 mod argv;
 mod base64;
 mod body;
+mod end;
 mod ending;
 mod expectation;
 mod intent;
