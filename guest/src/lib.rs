@@ -4,15 +4,16 @@
 //! build, and records → gate → verdict. The host uses this crate only as a component;
 //! the Rust API is for tests.
 
-pub mod fault;
-pub mod redact;
-
-pub mod capture;
-
 pub mod document;
+pub mod fault;
 pub mod outcome;
+pub mod policy;
 pub mod timestamp;
 
+pub mod capture;
+pub mod excerpt;
+pub mod redact;
+pub mod text;
+
 pub mod gate;
-pub mod policy;
 pub mod record;

@@ -83,8 +83,8 @@ impl Body {
         let outcome = scrub_outcome(&mut scrubber, ending.outcome);
         let leftovers = scrub_leftovers(&mut scrubber, ending.leftovers.unwrap_or_default());
         let stages = scrub_stages(&mut scrubber, ending.stages.unwrap_or_default());
-        scrubber.redactions.add(&captured.stdout.findings);
-        scrubber.redactions.add(&captured.stderr.findings);
+        scrubber.redactions.add("stdout", &captured.stdout.findings);
+        scrubber.redactions.add("stderr", &captured.stderr.findings);
         // A dead runner had no clock.
         let duration_ms = ending
             .duration_ms
@@ -170,7 +170,8 @@ fn sentence(scrubber: &mut Scrubber<'_>, ending: &Ending, program: &str) -> Opti
 
 /// Redacts the texts that a host put into the detail.
 fn scrub_outcome(scrubber: &mut Scrubber<'_>, outcome: Outcome) -> Outcome {
-    let mut clean = |text: Option<String>| text.map(|text| scrubber.name(&text, NAME_CHARS));
+    let mut clean =
+        |text: Option<String>| text.map(|text| scrubber.name("outcome_detail", &text, NAME_CHARS));
     match outcome {
         Outcome::Signaled {
             signal,
@@ -206,7 +207,7 @@ fn scrub_leftovers(scrubber: &mut Scrubber<'_>, leftovers: Vec<Leftover>) -> Vec
     scrubber.left_out("leftovers", leftovers.len().saturating_sub(LEFTOVERS));
     let kept = leftovers.into_iter().take(LEFTOVERS);
     kept.map(|leftover| Leftover {
-        name: scrubber.name(&leftover.name, NAME_CHARS),
+        name: scrubber.name("leftovers", &leftover.name, NAME_CHARS),
         ..leftover
     })
     .collect()
@@ -221,7 +222,7 @@ fn scrub_stages(scrubber: &mut Scrubber<'_>, stages: Vec<Stage>) -> Vec<Stage> {
     kept.map(|stage| Stage {
         command: stage
             .command
-            .map(|command| scrubber.name(&command, NAME_CHARS)),
+            .map(|command| scrubber.name("stages", &command, NAME_CHARS)),
         ..stage
     })
     .collect()

@@ -1,9 +1,11 @@
 //! Whole documents: what goes in, and every byte that comes out.
 
+use std::rc::Rc;
+
 use serde_json::{Value, json};
 
 use super::{DocumentKind, build, identify, intend, note_drop, recover};
-use crate::capture::{Captured, Excerpt};
+use crate::capture::{Capture, Captured, Source};
 use crate::fault::FaultCode;
 use crate::gate::{Decision, ReasonCode, may_continue};
 use crate::policy::Policy;
@@ -41,14 +43,14 @@ fn ending(outcome: &Value) -> Value {
 }
 
 fn captured(stdout: &str, stderr: &str) -> Captured {
-    let excerpt = |text: &str| Excerpt {
-        text: text.to_owned(),
-        ..Excerpt::default()
-    };
-    Captured {
-        stdout: excerpt(stdout),
-        stderr: excerpt(stderr),
-    }
+    captured_by(&policy(), stdout, stderr)
+}
+
+fn captured_by(policy: &Policy, stdout: &str, stderr: &str) -> Captured {
+    let mut capture = Capture::new(Rc::clone(&policy.redaction), policy.excerpt.clone());
+    capture.push(Source::Stdout, stdout.as_bytes());
+    capture.push(Source::Stderr, stderr.as_bytes());
+    capture.finish()
 }
 
 fn intent_of(request: &Value) -> String {
@@ -578,4 +580,105 @@ fn the_same_input_gives_the_same_bytes() {
         build(&policy(), &intent, captured("a", "b"), &end).unwrap()
     };
     assert_eq!(once(), once());
+}
+
+/// A token that opens nothing, made so that none stands in the source.
+fn token() -> String {
+    format!("{}_{}", "ghp", "a1B2c3D4e5".repeat(4).split_at(36).0)
+}
+
+#[test]
+fn nothing_unredacted_is_in_an_intent_or_a_body() {
+    let secret = token();
+    let mut asked = request();
+    asked["command"] = json!([{"text": "echo"}, {"text": secret}, {"text": format!("a {secret}")}]);
+    asked["cwd"] = json!({ "text": format!("/w/{secret}/x") });
+    asked["agent_note"] = json!(format!("uses\n{secret}"));
+    asked["runner"] = json!(secret);
+    asked["expect"] = json!([{ "kind": "line", "expected": { &secret: [secret] } }]);
+    let mut end = ending(&json!({"kind": "not-started", "cause": "other", "errno": secret}));
+    end["error"] = json!(format!("no such program: `{secret}`"));
+    end["leftovers"] = json!([{ "pid": 7, "name": secret, "fate": "kept" }]);
+    end["stages"] = json!([{ "command": format!("echo {secret}"), "exit_code": 0 }]);
+    let intent = intent_of(&asked);
+    assert!(!intent.contains(&secret), "{intent}");
+    let streams = captured(&secret, &secret);
+    let body = build(&policy(), &intent, streams, &end.to_string()).unwrap();
+    assert!(!body.contains(&secret), "{body}");
+    assert!(!recover(&intent).unwrap().contains(&secret));
+    let record: Value = serde_json::from_str(&body).unwrap();
+    let lines = record["redactions"]["lines"].as_array().unwrap();
+    let places: Vec<&str> = lines
+        .iter()
+        .map(|line| line["in"].as_str().unwrap())
+        .collect();
+    for place in [
+        "command",
+        "cwd",
+        "agent_note",
+        "runner",
+        "expectations",
+        "error",
+        "outcome_detail",
+        "leftovers",
+        "stages",
+        "stdout",
+        "stderr",
+    ] {
+        assert!(places.contains(&place), "{place}: {places:?}");
+    }
+    let told: u64 = lines
+        .iter()
+        .map(|line| line["count"].as_u64().unwrap())
+        .sum();
+    assert_eq!(record["redactions"]["count"], told);
+}
+
+#[test]
+fn the_bytes_of_a_redacted_command_are_not_kept() {
+    let secret = super::base64::encode(&[token().as_bytes(), &[b' ', 0xff]].concat());
+    let other = super::base64::encode(&[b'x', 0xff]);
+    let arguments = json!([{"text": "echo"}, {"base64": secret}, {"base64": other}]);
+    let asked = with(request(), "command", arguments);
+    let asked = with(asked, "cwd", json!({ "base64": secret }));
+    let intent: Value = serde_json::from_str(&intent_of(&asked)).unwrap();
+    assert!(intent.get("command_base64").is_none() && intent.get("cwd_base64").is_none());
+    assert_eq!(intent["command"][2], "x\u{fffd}");
+}
+
+#[test]
+fn a_flag_and_its_value_are_read_together() {
+    let value = ["correct", "horse", "7staple"].concat();
+    let arguments = json!([{"text": "login"}, {"text": "--password"}, {"text": value}]);
+    let intent = intent_of(&with(request(), "command", arguments));
+    assert!(!intent.contains(&value), "{intent}");
+}
+
+#[test]
+fn a_known_value_is_hidden_in_a_note() {
+    let value = ["blue", "Giraffe", "42"].concat();
+    let environment = json!({ "DB_PASSWORD": value }).to_string();
+    let knowing = Policy::parse("", &environment).unwrap();
+    let asked = with(request(), "agent_note", json!(format!("log in as {value}")));
+    let intent = intend(&knowing, &asked.to_string()).unwrap();
+    assert!(!intent.contains(&value), "{intent}");
+}
+
+#[test]
+fn a_secret_is_not_cut_before_it_is_hidden() {
+    let secret = token();
+    for lead in 990..1_000 {
+        let note = format!("{} {secret}", "n".repeat(lead));
+        let intent = intent_of(&with(request(), "agent_note", json!(note)));
+        assert!(!intent.contains(secret.split_at(5).0), "{lead}");
+    }
+}
+
+#[test]
+fn an_id_that_is_a_secret_is_a_fault() {
+    let (_, message) = request_fault(&with(request(), "parent_command_id", json!(token())));
+    assert_eq!(
+        message,
+        "request: `parent_command_id`: expected the id of a record"
+    );
 }

@@ -1,0 +1,328 @@
+//! Picks the lines of one stream that are kept, while the stream is read, in bounded memory.
+//!
+//! It takes redacted text and never looks back: what it holds depends on the policy alone.
+
+use std::rc::Rc;
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::bucket::{Bucket, Candidate, Look};
+use super::choice::{AFTER, Held};
+use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade};
+use super::line::{Line, prefix};
+use super::policy::ExcerptPolicy;
+use super::tail::Tail;
+use crate::redact::Sink;
+
+/// Lines among which those that follow a candidate are looked for; blank ones do not count.
+const AFTER_WITHIN: u64 = 14;
+/// The most candidates of one grade that are held at each end of a stream.
+const MOST_CANDIDATES: usize = 512;
+
+/// An excerpt and its numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// The kept lines and the markers, joined by newlines.
+    pub text: String,
+    /// All lines of the redacted text.
+    pub lines: u64,
+    /// Lines in the excerpt.
+    pub lines_kept: u64,
+    /// Lines that markers stand for.
+    pub lines_omitted: u64,
+    /// Bytes of the redacted text that are not in the excerpt.
+    pub bytes_omitted: u64,
+    /// Kept lines that were shortened.
+    pub lines_clamped: u64,
+}
+
+/// Chooses what is kept of one stream.
+#[derive(Debug)]
+pub struct Picker {
+    policy: ExcerptPolicy,
+    lines: u64,
+    /// All bytes of the redacted text, newlines included.
+    bytes: u64,
+    /// The last line had no newline.
+    unended: bool,
+    open: Open,
+    /// The whole text, while it may still fit.
+    whole: Option<String>,
+    head: Vec<Line>,
+    head_bytes: usize,
+    tail: Tail,
+    buckets: Vec<Bucket>,
+    /// Candidates whose following lines have not all come yet, oldest first.
+    waiting: Vec<(u8, Candidate)>,
+}
+
+/// The line that has not ended.
+#[derive(Debug, Default)]
+struct Open {
+    text: String,
+    bytes: u64,
+}
+
+impl Picker {
+    /// Starts at the beginning of a stream.
+    #[must_use]
+    pub fn new(policy: ExcerptPolicy) -> Self {
+        let most = if policy.is_plain() {
+            policy.tail()
+        } else {
+            usize::MAX
+        };
+        // The last five lines may be clamped to less than they count for here.
+        let budget = policy.max_bytes + 5 * policy.line_bytes;
+        Self {
+            tail: Tail::new(policy.tail().min(5), most, budget, policy.line_bytes),
+            policy,
+            lines: 0,
+            bytes: 0,
+            unended: false,
+            open: Open::default(),
+            whole: Some(String::new()),
+            head: Vec::new(),
+            head_bytes: 0,
+            buckets: (0..=HIGHEST).map(|_| Bucket::default()).collect(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Ends the stream: a line without a newline is a line.
+    pub fn end(&mut self) {
+        if self.open.bytes > 0 {
+            self.end_open();
+            self.unended = true;
+            self.bytes -= 1;
+        }
+        self.settle(true);
+    }
+
+    /// Returns how many bytes the stream needs to go through whole.
+    #[must_use]
+    pub fn needs(&self) -> u64 {
+        let newline = u64::from(!self.unended && self.lines > 0);
+        self.bytes - newline
+    }
+
+    /// Returns how many lines have ended.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Returns the newest line that has ended, clamped.
+    #[must_use]
+    pub fn newest_line(&self) -> String {
+        let mut text = String::new();
+        if let Some(line) = self.tail.newest() {
+            line.show(self.policy.line_bytes, &mut text);
+        }
+        text
+    }
+
+    /// Returns the excerpt in at most `share` bytes. To be called after [`Picker::end`].
+    #[must_use]
+    pub fn cut(self, share: usize) -> Cut {
+        if usize::try_from(self.needs()).is_ok_and(|needs| needs <= share)
+            && let Some(mut text) = self.whole
+        {
+            text.pop();
+            return Cut {
+                text,
+                lines: self.lines,
+                lines_kept: self.lines,
+                ..Cut::default()
+            };
+        }
+        self.lay_out(share)
+    }
+
+    fn lay_out(&self, share: usize) -> Cut {
+        let held = Held {
+            policy: &self.policy,
+            lines: self.lines,
+            head: &self.head,
+            tail: &self.tail,
+            buckets: &self.buckets,
+        };
+        let layout = held.lay_out(share);
+        let rendered = layout.render();
+        let unended = self.unended && layout.keeps_number(self.lines);
+        let newlines = rendered.kept - u64::from(unended);
+        Cut {
+            lines: self.lines,
+            lines_kept: rendered.kept,
+            lines_omitted: self.lines - rendered.kept,
+            bytes_omitted: self.bytes - rendered.bytes_kept - newlines,
+            lines_clamped: rendered.clamped,
+            text: rendered.text,
+        }
+    }
+
+    /// Takes whole lines, each with its newline.
+    fn lines_in(&mut self, lines: &str) {
+        if lines.is_empty() {
+            return;
+        }
+        let mut start = 0;
+        let mut before: Option<&str> = None;
+        for end in memchr_iter(b'\n', lines.as_bytes()) {
+            let line = lines.get(start..end).unwrap_or("");
+            let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
+            self.line(line, bytes, before);
+            before = Some(line);
+            start = end + 1;
+        }
+        self.tail.push_all(lines, self.lines);
+    }
+
+    fn end_open(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        self.line(&open.text, open.bytes, None);
+        self.tail.push(Line::new(
+            self.lines,
+            &open.text,
+            open.bytes,
+            self.policy.line_bytes,
+        ));
+        self.open.text = open.text;
+        self.open.text.clear();
+    }
+
+    /// Takes the next line of `bytes` bytes, which starts with `text`; `before` is the line before
+    /// it, where the tail does not have it yet.
+    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>) {
+        self.lines += 1;
+        self.bytes += bytes + 1;
+        if self.whole.is_some() {
+            self.add_to_whole(text, bytes);
+        }
+        if self.head.len() < self.policy.head() {
+            self.add_to_head(text, bytes);
+        }
+        if self.policy.is_plain() {
+            return;
+        }
+        if !self.waiting.is_empty() {
+            self.follow(text, bytes);
+        }
+        let grade = grade(text);
+        if grade > 0 {
+            self.add_candidate(grade, text, bytes, before);
+        }
+    }
+
+    fn add_to_head(&mut self, text: &str, bytes: u64) {
+        let limit = self.policy.line_bytes;
+        if self.head.len() < 3 || self.head_bytes <= self.policy.max_bytes {
+            let line = Line::new(self.lines, text, bytes, limit);
+            self.head_bytes += line.shown_bytes(limit) + 1;
+            self.head.push(line);
+        }
+    }
+
+    fn add_to_whole(&mut self, text: &str, bytes: u64) {
+        // One byte more than the budget: the last newline does not count.
+        let fits = self.bytes <= u64::try_from(self.policy.max_bytes).unwrap_or(0) + 1
+            && u64::try_from(text.len()).is_ok_and(|length| length == bytes);
+        match &mut self.whole {
+            Some(whole) if fits => {
+                whole.push_str(text);
+                whole.push('\n');
+            }
+            _ => self.whole = None,
+        }
+    }
+
+    fn add_candidate(&mut self, grade: u8, text: &str, bytes: u64, before: Option<&str>) {
+        let limit = self.policy.line_bytes;
+        let before = match before {
+            _ if grade < EXPLAINED => None,
+            Some(before) => {
+                let length = u64::try_from(before.len()).unwrap_or(u64::MAX);
+                Some(Line::new(self.lines - 1, before, length, limit))
+            }
+            None => self.tail.newest().cloned(),
+        };
+        let candidate = Candidate {
+            line: Rc::new(Line::new(self.lines, text, bytes, limit)),
+            before: before.map(Rc::new),
+            after: Vec::new(),
+            look: Look::of(prefix(text, LOOKED_AT)),
+        };
+        self.waiting.push((grade, candidate));
+        self.settle(false);
+    }
+
+    /// Gives a line to the candidates before it.
+    fn follow(&mut self, text: &str, bytes: u64) {
+        let line = Rc::new(Line::new(self.lines, text, bytes, self.policy.line_bytes));
+        let explained = self
+            .waiting
+            .iter_mut()
+            .filter(|(grade, _)| *grade >= EXPLAINED);
+        for (_, candidate) in explained {
+            candidate.after.push(Rc::clone(&line));
+        }
+        self.settle(false);
+    }
+
+    /// Files the candidates whose following lines have come, or all of them.
+    fn settle(&mut self, all: bool) {
+        let lines = self.lines;
+        let ready = |(grade, candidate): &(u8, Candidate)| {
+            all || *grade < EXPLAINED
+                || candidate.follow_up().count() >= AFTER
+                || lines >= candidate.line.number + AFTER_WITHIN
+        };
+        let count = self.waiting.iter().take_while(|entry| ready(entry)).count();
+        let most = (self.policy.max_bytes / 16).min(MOST_CANDIDATES);
+        for (grade, candidate) in self.waiting.drain(..count) {
+            if let Some(bucket) = self.buckets.get_mut(usize::from(grade)) {
+                bucket.add(candidate, most);
+            }
+        }
+    }
+}
+
+impl Sink for Picker {
+    fn text(&mut self, text: &str) {
+        let Some(last) = memrchr(b'\n', text.as_bytes()) else {
+            self.open.extend(text, self.policy.max_bytes);
+            return;
+        };
+        let (mut lines, open) = text.split_at_checked(last + 1).unwrap_or((text, ""));
+        if self.open.bytes > 0
+            && let Some(end) = memchr(b'\n', lines.as_bytes())
+            && let Some((first, rest)) = lines.split_at_checked(end + 1)
+        {
+            self.open.extend(
+                first.strip_suffix('\n').unwrap_or(first),
+                self.policy.max_bytes,
+            );
+            self.end_open();
+            lines = rest;
+        }
+        self.lines_in(lines);
+        self.open.extend(open, self.policy.max_bytes);
+    }
+
+    fn retract_line(&mut self) {
+        self.open.text.clear();
+        self.open.bytes = 0;
+    }
+}
+
+impl Open {
+    fn extend(&mut self, text: &str, budget: usize) {
+        // Enough to look at, and enough to go through whole.
+        let room = (budget.max(LOOKED_AT) + 8).saturating_sub(self.text.len());
+        // Once something was left out, nothing that follows is the continuation.
+        if u64::try_from(self.text.len()).is_ok_and(|length| length == self.bytes) {
+            self.text.push_str(prefix(text, room));
+        }
+        self.bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
+    }
+}
