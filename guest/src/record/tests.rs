@@ -15,8 +15,13 @@ const LINE_LIMIT: usize = 256 * 1024;
 /// What the store adds: a sequence number, two digests, and their keys.
 const SEAL: usize = 160;
 
-fn policy() -> Policy {
-    Policy::parse("", "").unwrap()
+thread_local! {
+    /// The default policy: compiling the rules once per test is enough.
+    static POLICY: Rc<Policy> = Rc::new(Policy::parse("", "").unwrap());
+}
+
+fn policy() -> Rc<Policy> {
+    POLICY.with(Rc::clone)
 }
 
 fn request() -> Value {
