@@ -15,6 +15,8 @@ use super::words::{Kind, PHRASES};
 pub(super) const HIGHEST: u8 = 8;
 /// Lines of this grade and above are kept with the lines around them.
 pub(super) const EXPLAINED: u8 = 4;
+/// Lines of this grade and above are those by which a tool says that something failed.
+pub(super) const MARKED: u8 = 5;
 /// The bytes of a line that are looked at.
 pub(super) const LOOKED_AT: usize = 1000;
 
@@ -390,27 +392,5 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{wrong}");
-    }
-}
-
-#[cfg(test)]
-mod dump {
-    #[test]
-    fn dump() {
-        let Ok(path) = std::env::var("DUMP") else {
-            return;
-        };
-        let mut seen = std::collections::HashSet::new();
-        let bytes = std::fs::read(&path).unwrap();
-        for line in String::from_utf8_lossy(&bytes).lines() {
-            let mut plain = String::new();
-            let mut text = crate::text::PlainText::default();
-            text.push(line.as_bytes(), |piece| plain.push_str(piece));
-            text.finish(|piece| plain.push_str(piece));
-            let grade = super::grade(&plain);
-            if seen.insert(crate::excerpt::bucket::template(&plain)) && grade > 0 {
-                println!("{grade} {}", plain.chars().take(170).collect::<String>());
-            }
-        }
     }
 }

@@ -4,12 +4,20 @@
 
 mod bucket;
 mod budget;
+mod choice;
 mod form;
 mod grade;
 mod layout;
 mod line;
 mod picker;
 mod policy;
+#[cfg(test)]
+#[expect(
+    clippy::as_conversions,
+    clippy::string_slice,
+    reason = "a test may stop at the first surprise"
+)]
+mod reference;
 mod screen;
 mod tail;
 mod words;
