@@ -39,6 +39,10 @@ pub(super) enum Action {
     Dot,
     /// An ending.
     Ending,
+    /// A bar between a number and a token.
+    Bar,
+    /// The number of a key that opens a vault.
+    Unseal,
     /// A webhook's host.
     Webhook,
     /// A quoted name of a key's part.
@@ -121,6 +125,10 @@ const RARE: &[(&str, Action)] = &[
     ("xoxr-", Action::Slack),
     ("xoxs-", Action::Slack),
     ("akia", Action::Aws),
+    ("a3t", Action::Look),
+    ("hf_", Action::Look),
+    ("samlresponse=", Action::Name),
+    ("redis-cli", Action::Look),
     ("://", Action::Address),
     ("%3a%2f%2f", Action::Look),
     ("%253a%252f", Action::Look),
@@ -162,8 +170,8 @@ const RARE: &[(&str, Action)] = &[
     (":5432:", Action::PasswordFile),
     (":3306:", Action::PasswordFile),
     (":*:", Action::PasswordFile),
-    ("unseal key", Action::Name),
-    ("recovery key", Action::Name),
+    ("unseal key", Action::Unseal),
+    ("recovery key", Action::Unseal),
     ("\u{1b}", Action::Look),
     ("\u{8}", Action::Look),
     ("\u{200b}", Action::Look),
@@ -187,7 +195,11 @@ const COMMON: &[(&str, Action)] = &[
     ("&x-goog-sig", Action::Query),
     ("?signature=", Action::Query),
     ("&signature=", Action::Query),
+    ("?x-goog-sig", Action::Query),
     ("?hash=", Action::Query),
+    (" -a ", Action::PasswordFlag),
+    (" -w ", Action::PasswordFlag),
+    ("|", Action::Bar),
     ("&samlresponse=", Action::Query),
     ("?samlresponse=", Action::Query),
     ("ewo", Action::Jwt),
