@@ -125,7 +125,6 @@ const RARE: &[(&str, Action)] = &[
     ("xoxr-", Action::Slack),
     ("xoxs-", Action::Slack),
     ("akia", Action::Aws),
-    ("a3t", Action::Look),
     ("hf_", Action::Look),
     ("samlresponse=", Action::Name),
     ("redis-cli", Action::Look),
@@ -228,10 +227,10 @@ const COMMON: &[(&str, Action)] = &[
 
 /// Prefixes of tokens too common to search whole blocks for; lines with a long run of letters
 /// and digits are chosen anyway.
-const COMMON_PREFIXES: [&str; 24] = [
+const COMMON_PREFIXES: [&str; 23] = [
     "test_", "live_", "api-", "sdk-", "mob-", "rel-", "key-", "comp_", "pat.", "sat.", "npm_",
-    "ext_", "sess-", "sandbox_", "secret_", "API-", "dapi", "dose", "EAAA", "EAAC", "EAAB", "LTAI",
-    "cflt", "4b1d",
+    "ext_", "sess-", "sandbox_", "secret_", "API-", "dapi", "dose", "EAAA", "EAAC", "EAAB", "cflt",
+    "4b1d",
 ];
 
 /// Where an anchor stands and what it leads to.
@@ -269,7 +268,11 @@ impl Anchors {
             .map(|(text, action)| (text.as_bytes(), *action))
             .collect();
         for (prefix, index) in prefixes {
-            if prefix.len() >= 4 && !COMMON_PREFIXES.contains(&prefix) {
+            // What is shorter than a long run must be searched for, however common.
+            let is_short = TOKENS
+                .get(index)
+                .is_some_and(|token| prefix.len() + token.shortest < 2 * STRIDE - 1);
+            if is_short || prefix.len() >= 4 && !COMMON_PREFIXES.contains(&prefix) {
                 rare.push(prefix.as_bytes());
             }
             all.push((prefix.as_bytes(), Action::Token(index)));

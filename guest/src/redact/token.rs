@@ -44,7 +44,10 @@ impl Alphabet {
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
             Self::Wide => {
                 byte.is_ascii_alphanumeric()
-                    || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'.' | b':' | b'%' | b'$')
+                    || matches!(
+                        byte,
+                        b'+' | b'/' | b'=' | b'-' | b'_' | b'.' | b':' | b'%' | b'$'
+                    )
             }
         }
     }
@@ -164,7 +167,7 @@ impl Token {
                 } else {
                     "."
                 };
-                let each = self.shortest / (dots + 1) + 1;
+                let each = self.shortest / (dots + 1) + 4;
                 vec![sample(self.alphabet, each); dots + 1].join(mark)
             }
             Fact::None | Fact::Digit | Fact::Mixed | Fact::Exact => {

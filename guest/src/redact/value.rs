@@ -59,11 +59,22 @@ fn is_variable(value: &str) -> bool {
     let dollar = value.strip_prefix('$').is_some_and(|rest| {
         named(rest) && (rest.bytes().all(|byte| !byte.is_ascii_lowercase()) || is_identifier(rest))
     });
+    let member = value.strip_prefix('$').is_some_and(|rest| {
+        let end = super::bytes::run_end(rest.as_bytes(), 0, |byte| {
+            byte.is_ascii_alphanumeric() || byte == b'_'
+        });
+        let after = super::bytes::text(rest, end, rest.len());
+        end > 0
+            && ["->", "::", "[", ".", "("]
+                .iter()
+                .any(|mark| after.starts_with(mark))
+    });
     let percent = value
         .strip_prefix('%')
         .and_then(|rest| rest.strip_suffix('%'))
         .is_some_and(named);
     dollar
+        || member
         || percent
         || matches!(
             value,
@@ -169,6 +180,7 @@ pub(super) fn is_lookup(value: &str) -> bool {
         b'<' => head.bytes().all(|byte| byte.is_ascii_alphabetic()) && value.ends_with('>'),
         _ if names == value.len() => {
             head.contains("::")
+                || (is_path_of_names(head) && !head.bytes().any(|byte| byte.is_ascii_digit()))
                 || (is_path_of_names(head)
                     && [
                         "os.",
@@ -202,6 +214,15 @@ pub(super) fn is_lookup(value: &str) -> bool {
     }
 }
 
+/// Says whether the value is a regular expression.
+fn is_pattern(value: &str) -> bool {
+    [
+        "[^", "[0-9", "[a-z", "[A-Z", "(?:", "(?P", "\\d", "\\w", "\\s", "](", ")$", "+$",
+    ]
+    .iter()
+    .any(|mark| value.contains(mark))
+}
+
 fn is_path_of_names(value: &str) -> bool {
     value.contains('.')
         && value.split('.').all(|part| {
@@ -221,6 +242,8 @@ pub(super) fn is_identifier(value: &str) -> bool {
     let mut letters = 0_usize;
     let mut digits = 0_usize;
     let mut capitals_in_a_row = 0_usize;
+    let mut acronyms = 0_usize;
+    let mut is_in_acronym = false;
     let mut previous = b' ';
     for byte in value.bytes() {
         match byte {
@@ -230,7 +253,11 @@ pub(super) fn is_identifier(value: &str) -> bool {
             }
             b'A'..=b'Z' => {
                 words += usize::from(!previous.is_ascii_uppercase());
-                capitals_in_a_row += usize::from(previous.is_ascii_uppercase());
+                if previous.is_ascii_uppercase() {
+                    capitals_in_a_row += 1;
+                    acronyms += usize::from(!is_in_acronym);
+                }
+                is_in_acronym = previous.is_ascii_uppercase();
                 letters += 1;
             }
             b'0'..=b'9' => digits += 1,
@@ -247,7 +274,7 @@ pub(super) fn is_identifier(value: &str) -> bool {
         return false;
     }
     let has_marks = value.bytes().any(|byte| byte.is_ascii_punctuation());
-    if capitals_in_a_row * 6 > letters && !is_single_case {
+    if acronyms >= 2 && acronyms * 10 > letters && !is_single_case {
         return false;
     }
     if digits > 0 && is_single_case && !is_wordlike(value) {
@@ -259,6 +286,7 @@ pub(super) fn is_identifier(value: &str) -> bool {
             (is_single_case && value.len() < 40)
                 || (capitals_in_a_row == 0 && letters >= words * 2)
                 || letters >= words * 4
+                || acronyms == 1 && letters >= words * 3 && letters >= 8
         }
         1 | 2 if digits == trailing && digits == 1 => {
             letters >= words * 3 && (capitals_in_a_row == 0 || letters >= words * 4)
@@ -350,7 +378,12 @@ pub(super) fn is_secret(value: &str, meaning: Meaning, is_quoted: bool) -> bool 
         (Meaning::Secret, _) => 8,
         (Meaning::SomeKey, _) => 16,
     };
-    if value.len() < shortest || is_place_or_number(value) {
+    if value.len() < shortest || is_place_or_number(value) || is_pattern(value) {
+        return false;
+    }
+    if !is_quoted
+        && (value.contains("::") || value.starts_with("*const") || value.starts_with("*mut"))
+    {
         return false;
     }
     if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
