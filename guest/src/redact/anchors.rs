@@ -233,6 +233,9 @@ const COMMON_PREFIXES: [&str; 23] = [
     "4b1d",
 ];
 
+/// How much of a token's prefix the first look searches for.
+const PREFIX: usize = 8;
+
 /// Where an anchor stands and what it leads to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
@@ -271,9 +274,10 @@ impl Anchors {
             // What is shorter than a long run must be searched for, however common.
             let is_short = TOKENS
                 .get(index)
-                .is_some_and(|token| prefix.len() + token.shortest < 2 * STRIDE - 1);
+                .is_some_and(|token| prefix.len() + token.shortest < LONG);
             if is_short || prefix.len() >= 4 && !COMMON_PREFIXES.contains(&prefix) {
-                rare.push(prefix.as_bytes());
+                // The first look needs no more, and a smaller automaton is a faster one.
+                rare.push(prefix.as_bytes().get(..PREFIX).unwrap_or(prefix.as_bytes()));
             }
             all.push((prefix.as_bytes(), Action::Token(index)));
         }
@@ -337,26 +341,32 @@ fn build(patterns: &[&[u8]], kind: AhoCorasickKind) -> Option<AhoCorasick> {
 }
 
 /// How many characters apart the samples are of the search for long runs.
-const STRIDE: usize = 12;
+const STRIDE: usize = 11;
+/// Shortest run that is found: it holds a sample with twelve more characters behind it.
+const LONG: usize = 2 * STRIDE + 1;
 
 /// Returns where a run of 23 or more letters, digits, `_` and `-`, among them a digit, begins
-/// at or after `from`. Shorter ones may be found as well.
+/// at or after `from`.
 pub(super) fn first_long_run(block: &[u8], from: usize) -> Option<usize> {
-    let mut position = from;
-    while position + STRIDE <= block.len() {
-        let last = position + STRIDE - 1;
-        if !is_run(super::bytes::at(block, last)) {
+    let mut position = from + STRIDE - 1;
+    while let Some(sample) = block.get(position..position + STRIDE + 2) {
+        // Words end within a few characters, so most samples cost three looks.
+        let is_long = [0, 4, 8, 12, 2, 6, 10]
+            .iter()
+            .all(|offset| sample.get(*offset).is_some_and(|byte| is_run(*byte)));
+        if !is_long {
             position += STRIDE;
             continue;
         }
-        let start =
-            super::bytes::run_start(super::bytes::part(block, 0, last), last, is_run).max(from);
-        let end = super::bytes::run_end(block, last, is_run);
+        let start = super::bytes::run_start(block, position, is_run).max(from);
+        let end = super::bytes::run_end(block, position, is_run);
         let run = super::bytes::part(block, start, end);
-        if run.len() >= 2 * STRIDE - 1 && run.iter().any(u8::is_ascii_digit) {
+        if run.len() >= LONG && run.iter().any(u8::is_ascii_digit) {
             return Some(start);
         }
-        position = end.max(position + 1);
+        // The next run begins behind this one; its first sample must not be later than
+        // `STRIDE` characters into it.
+        position = end.max(position + 1) + STRIDE - 1;
     }
     None
 }
