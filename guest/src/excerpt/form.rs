@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use memchr::{memchr2, memmem};
+use memchr::{memchr, memchr2, memmem};
 
 /// Starts by which a tool marks a failure, with the grade that they give.
 pub(super) const STARTS: &[(&str, u8)] = &[
@@ -320,7 +320,9 @@ fn pytest(line: &str) -> u8 {
 
 /// `make[2]: *** [target] Error 1` and `***Failed`.
 fn starred(line: &str) -> u8 {
-    let parts = memmem::find(line.as_bytes(), b"***").and_then(|at| line.split_at_checked(at));
+    let star = memchr(b'*', line.as_bytes());
+    let parts = star.and_then(|at| line.split_at_checked(at));
+    let parts = parts.filter(|(_, after)| after.starts_with("***"));
     match parts.map(|(before, after)| (before, after.trim_start_matches('*'))) {
         Some((before, after)) if before.ends_with("]: ") || before.ends_with(": ") => {
             if after.contains("Error") || after.contains("Stop") {

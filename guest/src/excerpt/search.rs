@@ -18,15 +18,25 @@ pub(super) struct Found {
     pub(super) weight: u8,
 }
 
-/// What is known of the phrases by their first bytes, four at a time.
+/// What is known of the phrases by the four bytes in them that are rarest in other text.
 pub(super) struct Search {
     /// Two groups of every phrase and mark, one at an even and one at an odd place, so that every
     /// other position of a line is enough to see whether there may be one.
     anywhere: Groups,
-    /// The first group of every phrase.
-    starts: Groups,
-    /// The phrases by their first group, sorted.
-    by_start: Vec<(u32, usize)>,
+    /// One group of every phrase.
+    anchors: Groups,
+    /// The phrases by this group, sorted.
+    by_anchor: Vec<Anchor>,
+}
+
+/// The group by which a phrase is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Anchor {
+    group: u32,
+    /// Where it stands in the phrase.
+    offset: usize,
+    /// Which phrase it is.
+    phrase: usize,
 }
 
 impl Search {
@@ -39,20 +49,26 @@ impl Search {
     fn new() -> Self {
         let mut search = Self {
             anywhere: Groups::new(),
-            starts: Groups::new(),
-            by_start: Vec::new(),
+            anchors: Groups::new(),
+            by_anchor: Vec::new(),
         };
         let marks = STARTS.iter().chain(ENDS).map(|(mark, _)| *mark);
-        for phrase in PHRASES.iter().map(|(phrase, ..)| *phrase).chain(marks) {
-            search.anywhere.learn(phrase.as_bytes());
+        for mark in marks {
+            search.anywhere.learn(rarest(mark.as_bytes()).1);
         }
         for (at, (phrase, ..)) in PHRASES.iter().enumerate() {
-            if let Some(group) = phrase.as_bytes().first_chunk() {
-                search.starts.set(fold(*group));
-                search.by_start.push((fold(*group), at));
+            let (offset, part) = rarest(phrase.as_bytes());
+            search.anywhere.learn(part);
+            if let Some(group) = part.first_chunk() {
+                search.anchors.set(fold(*group));
+                search.by_anchor.push(Anchor {
+                    group: fold(*group),
+                    offset,
+                    phrase: at,
+                });
             }
         }
-        search.by_start.sort_unstable();
+        search.by_anchor.sort_unstable();
         search
     }
 
@@ -75,38 +91,63 @@ impl Search {
             .any(|group| self.anywhere.has(fold(*group)))
     }
 
-    /// Calls `found` for every phrase in the line, in order.
+    /// Calls `found` for every phrase in the line, in no order that means anything.
     pub(super) fn each(&self, line: &str, mut found: impl FnMut(Found)) {
         let mut rest = line.as_bytes();
-        let mut start = 0;
+        let mut at = 0;
         while let Some(group) = rest.first_chunk() {
             let group = fold(*group);
-            if self.starts.has(group) {
-                self.each_from(group, start, rest, &mut found);
+            if self.anchors.has(group) {
+                self.each_anchored(group, at, line.as_bytes(), &mut found);
             }
-            start += 1;
+            at += 1;
             rest = rest.get(1..).unwrap_or_default();
         }
     }
 
-    fn each_from(&self, group: u32, start: usize, rest: &[u8], found: &mut impl FnMut(Found)) {
-        let first = self.by_start.partition_point(|(other, _)| *other < group);
-        let candidates = self.by_start.iter().skip(first);
-        for (_, at) in candidates.take_while(|(other, _)| *other == group) {
-            let Some(&(phrase, kind, weight)) = PHRASES.get(*at) else {
+    fn each_anchored(&self, group: u32, at: usize, line: &[u8], found: &mut impl FnMut(Found)) {
+        let first = self
+            .by_anchor
+            .partition_point(|anchor| anchor.group < group);
+        let anchors = self.by_anchor.iter().skip(first);
+        for anchor in anchors.take_while(|anchor| anchor.group == group) {
+            let (Some(&(phrase, kind, weight)), Some(start)) =
+                (PHRASES.get(anchor.phrase), at.checked_sub(anchor.offset))
+            else {
                 continue;
             };
-            let here = rest.get(..phrase.len());
+            let end = start + phrase.len();
+            let here = line.get(start..end);
             if here.is_some_and(|here| here.eq_ignore_ascii_case(phrase.as_bytes())) {
                 found(Found {
                     start,
-                    end: start + phrase.len(),
+                    end,
                     kind,
                     weight,
                 });
             }
         }
     }
+}
+
+/// Returns the five bytes of a phrase that are rarest in other text, and where they start; all of
+/// it where it is shorter.
+fn rarest(phrase: &[u8]) -> (usize, &[u8]) {
+    let common = |part: &[u8]| part.iter().map(|byte| commonness(*byte)).sum::<usize>();
+    let parts = phrase.windows(5).enumerate();
+    parts
+        .min_by_key(|(_, part)| common(part))
+        .unwrap_or((0, phrase))
+}
+
+/// Returns how common a byte is in the outputs of commands, by rank.
+fn commonness(byte: u8) -> usize {
+    const RAREST_FIRST: &[u8] = b"zjqxkvwybghfpmudlcnrsaoite ";
+    let rank = RAREST_FIRST
+        .iter()
+        .position(|other| *other == byte.to_ascii_lowercase());
+    // Digits and punctuation are everywhere.
+    rank.unwrap_or(RAREST_FIRST.len())
 }
 
 /// A set of groups of four bytes, as a bitmap over their hashes: it may say yes too often.
