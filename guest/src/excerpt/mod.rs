@@ -5,11 +5,13 @@
 mod bucket;
 mod budget;
 mod choice;
+mod decoration;
 mod form;
 mod grade;
 mod layout;
 mod line;
 mod picker;
+mod place;
 mod policy;
 #[cfg(test)]
 #[expect(
@@ -19,6 +21,7 @@ mod policy;
 )]
 mod reference;
 mod screen;
+mod search;
 mod tail;
 mod words;
 
