@@ -92,7 +92,8 @@ pub enum Outcome {
         #[serde(skip_serializing_if = "Option::is_none")]
         errno: Option<String>,
     },
-    /// The runner ended before the command did. A living runner never says so of its own run.
+    /// The runner ended before the command did; or, in a living runner, another part of its
+    /// process has collected the command's status, which is then lost.
     RunnerDied,
 }
 

@@ -21,6 +21,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::ending::{NotStarted, NotStartedCause};
+use crate::tree;
 use image::Image;
 
 pub(crate) use shell::stages;
@@ -125,7 +126,8 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     let (stderr, stderr_write) = pipe("stderr")?;
     let mut process = image.process(command.stdin, stdout_write, stderr_write);
     let (at, copied) = (Instant::now(), image::memory_that_a_fork_copies());
-    let child = spawn(&mut process).map_err(|error| {
+    let run_id = command.run_id.as_deref().unwrap_or_default();
+    let child = spawn(&mut process, run_id).map_err(|error| {
         diagnose::failed_start(
             &error,
             &program,
@@ -146,10 +148,10 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     })
 }
 
-fn spawn(process: &mut std::process::Command) -> io::Result<Child> {
+fn spawn(process: &mut std::process::Command, run_id: &str) -> io::Result<Child> {
     let mut attempt = 0;
     loop {
-        match process.spawn() {
+        match tree::enrol(run_id, || process.spawn()) {
             Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) && attempt < BUSY_RETRIES => {
                 attempt += 1;
                 std::thread::sleep(BUSY_PAUSE);

@@ -4,6 +4,7 @@
 
 use std::os::fd::OwnedFd;
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::ending::{Then, Usage};
@@ -13,14 +14,20 @@ use crate::tree::pidfd;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Exited(u8),
-    Signaled { signal: i32, core_dumped: bool },
+    Signaled {
+        signal: i32,
+        core_dumped: bool,
+    },
+    /// Another part of this process has collected it. Then its pid may be a stranger's by now.
+    Lost,
 }
 
 impl Status {
-    pub(super) fn then(self) -> Then {
+    pub(super) fn then(self) -> Option<Then> {
         match self {
-            Self::Exited(code) => Then::ExitCode(code),
-            Self::Signaled { signal, .. } => Then::Signal(signal),
+            Self::Exited(code) => Some(Then::ExitCode(code)),
+            Self::Signaled { signal, .. } => Some(Then::Signal(signal)),
+            Self::Lost => None,
         }
     }
 }
@@ -58,7 +65,11 @@ impl Leader {
     /// its pid and its group's number cannot pass to strangers.
     pub(super) fn peek(&self) -> Option<Status> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let status = waitid(WaitId::Pid(self.pid), options).ok()??;
+        let status = match waitid(WaitId::Pid(self.pid), options) {
+            Ok(status) => status?,
+            Err(Errno::CHILD) => return Some(Status::Lost),
+            Err(_) => return None,
+        };
         let code = status
             .exit_status()
             .and_then(|code| u8::try_from(code & 0xff).ok())
@@ -89,10 +100,11 @@ impl Leader {
                 &raw mut usage,
             )
         };
+        // Anything but "not yet" means that there is nothing left to reap.
+        self.reaped = found != 0;
         if found != self.pid.as_raw_pid() {
             return None;
         }
-        self.reaped = true;
         let peak = u64::try_from(usage.ru_maxrss)
             .unwrap_or(0)
             .saturating_mul(RSS_UNIT);

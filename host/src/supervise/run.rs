@@ -100,10 +100,10 @@ impl<'a> Run<'a> {
         let status = self.until_leader_ends();
         let duration_ms = millis(self.started.elapsed());
         self.exited = true;
-        let mut leftovers = if self.stopping.is_some() {
-            self.end_tree()
-        } else {
-            self.leave()
+        let mut leftovers = match status {
+            Some(Status::Lost) => self.let_go(),
+            _ if self.stopping.is_some() => self.end_tree(),
+            _ => self.leave(),
         };
         let usage = self.leader.reap();
         if status.is_none() {
@@ -184,6 +184,12 @@ impl<'a> Run<'a> {
             return members.into_iter().map(kept).collect();
         }
         self.tree.sweep(&members)
+    }
+
+    /// After the leader's status was lost: nothing is signalled, as its group may be a stranger's.
+    fn let_go(&mut self) -> Vec<Leftover> {
+        self.drain(self.limits.drain);
+        Vec::new()
     }
 
     /// Reads until both ends have been seen, `time` is over, or the user wants to leave.
@@ -374,7 +380,7 @@ impl<'a> Run<'a> {
     }
 
     fn outcome(&self, status: Option<Status>, oom: &OomWatch) -> Outcome {
-        let then = status.map(Status::then);
+        let then = status.and_then(Status::then);
         match (&self.stopping, status) {
             (
                 Some(Stopping {
@@ -415,13 +421,8 @@ impl<'a> Run<'a> {
                 core_dumped,
                 hint: (signal == libc::SIGKILL).then(|| oom.hint()).flatten(),
             },
-            // Only a stopping run gives its leader up; without a status there is no success.
-            (None, None) => Outcome::Cancelled {
-                signal: libc::SIGKILL,
-                name: signal::name(libc::SIGKILL),
-                escalated: true,
-                then,
-            },
+            // Without a status there is no success. Only a stopping run gives its leader up.
+            (None, Some(Status::Lost) | None) => Outcome::RunnerDied,
         }
     }
 
