@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::ending::{NotStarted, NotStartedCause};
 use crate::tree;
@@ -219,14 +218,11 @@ fn shown(text: &OsStr) -> String {
 }
 
 fn pipe(purpose: &str) -> Result<(OwnedFd, OwnedFd), NotStarted> {
-    pipe_with(PipeFlags::CLOEXEC)
-        .map_err(|errno| resources(&format!("no pipe for {purpose}"), errno))
-}
-
-fn resources(what: &str, errno: Errno) -> NotStarted {
-    let errno = errno.raw_os_error();
-    let error = format!("{what}: {}", io::Error::from_raw_os_error(errno));
-    NotStarted::new(NotStartedCause::ResourceLimit, Some(errno), error)
+    let (read, write) = io::pipe().map_err(|error| {
+        let text = format!("no pipe for {purpose}: {error}");
+        NotStarted::new(NotStartedCause::ResourceLimit, error.raw_os_error(), text)
+    })?;
+    Ok((read.into(), write.into()))
 }
 
 /// Opens a directory only to be entered or searched, where the system can.

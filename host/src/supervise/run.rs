@@ -202,9 +202,7 @@ impl<'a> Run<'a> {
             }
             self.turn(Some(left));
         }
-        // What is in the pipes by now was written in time. One pipe's worth each, as no writer
-        // may prolong this.
-        self.pump.read(self.sink);
+        self.pump.empty(self.sink);
     }
 
     /// Waits for one event, reads, and heeds signals.
