@@ -1,0 +1,320 @@
+//! Where on a line a tool says that something failed: marks, labels and places.
+//!
+//! It looks at the two ends of a line; the words in between are weighed elsewhere.
+
+/// Starts by which a tool marks a failure, with the grade that they give.
+pub(super) const STARTS: &[(&str, u8)] = &[
+    ("--- FAIL", 7),
+    ("FAIL:", 7),
+    ("FAIL ", 6),
+    ("FAIL\t", 6),
+    ("FAILED", 6),
+    ("FAILURE", 6),
+    ("[FAIL", 6),
+    ("ERROR:", 6),
+    ("ERROR ", 5),
+    ("ERROR!", 5),
+    ("[ERROR]", 5),
+    ("[ERR", 5),
+    ("[error]", 5),
+    ("error:", 6),
+    ("error[", 6),
+    ("error ", 4),
+    ("Error:", 6),
+    ("Error ", 4),
+    ("[  FAILED", 7),
+    ("Failed ", 5),
+    ("Failed!", 5),
+    ("Execution failed for", 5),
+    ("SUMMARY: ", 5),
+    ("rspec ./", 5),
+    ("rspec '", 5),
+    ("#   Failed test", 6),
+    ("CONFLICT (", 5),
+    ("! [rejected]", 5),
+    ("FATAL", 6),
+    ("Fatal", 6),
+    ("fatal:", 6),
+    ("fatal error", 6),
+    ("panic:", 7),
+    ("not ok ", 6),
+    ("Not ok ", 6),
+    ("Bail out!", 6),
+    ("✗", 6),
+    ("✖", 6),
+    ("✕", 6),
+    ("✘", 6),
+    ("❌", 6),
+    ("⨯", 6),
+    ("×", 6),
+    ("●", 6),
+    ("[-]", 6),
+    ("Traceback (most", 4),
+    ("Caused by:", 5),
+    ("Exception in thread", 6),
+    ("Unhandled", 5),
+    ("Uncaught", 5),
+    ("npm ERR!", 4),
+    ("npm error", 4),
+    ("* What went wrong", 5),
+    ("> What went wrong", 5),
+    ("CMake Error", 6),
+    ("collect2:", 4),
+    ("ninja: build stopped", 4),
+    ("E: ", 5),
+    ("BUILD FAILED", 5),
+    ("** BUILD FAILED", 5),
+    ("make: ***", 5),
+    ("gmake: ***", 5),
+    ("+++ actual", 2),
+    ("+ actual - expected", 5),
+    ("- Expected", 4),
+    ("+ Received", 4),
+    ("Expected", 4),
+    ("expected:", 4),
+    ("Received", 4),
+    ("Actual", 4),
+    ("actual:", 4),
+    ("got:", 4),
+    ("want:", 4),
+    ("left:", 4),
+    ("right:", 4),
+    ("--> ", 2),
+    ("Error Trace:", 3),
+    ("Messages:", 4),
+    ("Failed asserting", 6),
+    ("Failure/Error:", 6),
+    ("Failures:", 3),
+    ("Failed tests:", 3),
+    ("Tests in error:", 3),
+    ("failures:", 3),
+];
+
+/// Ends by which a tool marks a failure.
+pub(super) const ENDS: &[(&str, u8)] = &[
+    (" FAILED", 6),
+    ("...FAILED", 6),
+    (" FAIL", 6),
+    ("... ERROR", 6),
+    ("<<< FAILURE!", 7),
+    ("<<< ERROR!", 7),
+    ("(FAILED)", 6),
+    ("[FAILED]", 6),
+    (" failed", 4),
+    (" failed:", 4),
+    ("(Failed)", 5),
+    ("(Timeout)", 5),
+    (" Failure", 5),
+];
+
+/// Starts of lines in which words of failure mean nothing.
+const CALM_STARTS: &[&str] = &[
+    "✓",
+    "✔",
+    "√",
+    "☑",
+    "✅",
+    "ok ",
+    "PASS",
+    "--- PASS",
+    "--- SKIP",
+    "=== RUN",
+    "=== PAUSE",
+    "=== CONT",
+    "=== NAME",
+    "[ RUN",
+    "[       OK",
+    "checking ",
+    "Checking ",
+    "-- Looking for",
+    "-- Performing",
+    "-- Check",
+    "Downloading",
+    "Downloaded",
+    "Compiling ",
+    "Installing",
+    "Fetching",
+    "Collecting",
+    "Unpacking",
+    "Preparing",
+    "Selecting",
+    "Setting up",
+    "Get:",
+    "Requirement already",
+    "Progress ",
+    "gcc ",
+    "g++ ",
+    "cc ",
+    "c++ ",
+    "clang ",
+    "clang++ ",
+    "OK (",
+    "libtool:",
+    "/bin/sh ../libtool",
+    "/usr/bin/cc ",
+    "/usr/bin/c++ ",
+    "/usr/bin/gcc ",
+    "rustc ",
+    "javac ",
+    "ld -",
+    "copying ",
+    "creating ",
+    "adding ",
+    "inflating:",
+    "Adding ",
+    "Running `",
+    "Fresh ",
+    "Processing ",
+];
+
+/// Ends of lines in which words of failure mean nothing.
+const CALM_ENDS: &[&str] = &[
+    " PASSED",
+    " ok",
+    " OK",
+    "... ok",
+    " passed",
+    " Passed",
+    " no",
+    " yes",
+    " SKIPPED",
+    " skipped",
+    " PASS",
+    " done",
+    " UP-TO-DATE",
+    " ignored",
+    "' passed",
+    " NO-SOURCE",
+];
+
+/// Returns the grade that the two ends of a line give; 0 where they say nothing.
+pub(super) fn ends(line: &str) -> u8 {
+    let start = best(STARTS, |mark| line.starts_with(mark));
+    let bare = without_times(line);
+    let end = best(ENDS, |mark| bare.ends_with(mark));
+    start
+        .max(end)
+        .max(numbered(line))
+        .max(pytest(line))
+        .max(starred(line))
+}
+
+/// Returns whether the two ends of a line say that nothing failed here.
+pub(super) fn is_calm(line: &str) -> bool {
+    let end = without_times(line);
+    CALM_STARTS.iter().any(|mark| line.starts_with(mark))
+        || CALM_ENDS.iter().any(|mark| end.ends_with(mark))
+        || (line.contains(" -o ")
+            && (line.contains(" -c ") || line.contains(" -I") || line.contains(" -l")))
+}
+
+/// Returns whether the line only belongs to one that explains more: a stack frame, a note.
+pub(super) fn is_aside(line: &str) -> bool {
+    (line.starts_with("at ") && line.contains(['(', ':']))
+        || line.contains(": note:")
+        || line.starts_with("note:")
+}
+
+/// Returns the line without the duration or the share of the whole at its end: `(0.01 s)`,
+/// `[ 37%]`, `in 0.3s`, `0.01 sec`.
+fn without_times(line: &str) -> &str {
+    let mut text = line.trim_end();
+    if text.ends_with([')', ']'])
+        && let Some((before, inside)) = text.rsplit_once(['(', '['])
+        && inside.len() < 24
+        && inside.bytes().any(|byte| byte.is_ascii_digit())
+    {
+        text = before.trim_end();
+    }
+    let bare = text
+        .strip_suffix("sec")
+        .or_else(|| text.strip_suffix("ms"))
+        .or_else(|| text.strip_suffix('s'));
+    if let Some(bare) = bare {
+        let bare = bare.trim_end();
+        let number = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if number.len() < bare.len() {
+            let number = number.trim_end();
+            text = number.strip_suffix(" in").unwrap_or(number).trim_end();
+        }
+    }
+    text
+}
+
+fn best(marks: &[(&str, u8)], holds: impl Fn(&str) -> bool) -> u8 {
+    marks
+        .iter()
+        .filter(|(mark, _)| holds(mark))
+        .map(|(_, grade)| *grade)
+        .max()
+        .unwrap_or(0)
+}
+
+/// `  1) name`: the lists of failures of several test runners.
+fn numbered(line: &str) -> u8 {
+    let name = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    if name.len() < line.len() && line.len() - name.len() <= 4 && name.starts_with(") ") {
+        5
+    } else {
+        0
+    }
+}
+
+/// `E   assert …` and `____ name ____`.
+fn pytest(line: &str) -> u8 {
+    if line.starts_with("E  ") {
+        return 6;
+    }
+    let framed = line.starts_with("___") && line.ends_with("__") && line.contains(' ');
+    if framed { 5 } else { 0 }
+}
+
+/// `make[2]: *** [target] Error 1` and `***Failed`.
+fn starred(line: &str) -> u8 {
+    match line.split_once("***") {
+        Some((before, after)) if before.ends_with("]: ") || before.ends_with(": ") => {
+            if after.contains("Error") || after.contains("Stop") {
+                5
+            } else {
+                3
+            }
+        }
+        Some((_, after))
+            if ["Failed", "Timeout", "Exception", "Not Run", " FAILED"]
+                .iter()
+                .any(|word| after.starts_with(word)) =>
+        {
+            6
+        }
+        _ => 0,
+    }
+}
+
+/// Returns whether the line starts with `file.ext:line:` or `file.ext(line,column)`.
+pub(super) fn is_place(line: &str) -> bool {
+    if let Some((_, inside)) = line
+        .strip_suffix("]:")
+        .and_then(|line| line.rsplit_once(" ["))
+    {
+        return is_place(inside);
+    }
+    let Some((path, rest)) = line.split_once([':', '(']) else {
+        return false;
+    };
+    let (Some((_, extension)), true) = (
+        path.rsplit_once('.'),
+        rest.starts_with(|c: char| c.is_ascii_digit()),
+    ) else {
+        return false;
+    };
+    path.len() < 200
+        && !path.contains(' ')
+        && !extension.is_empty()
+        && extension.len() <= 6
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && {
+            let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            after.is_empty() || after.starts_with([':', ',', ')', ' '])
+        }
+}

@@ -1,0 +1,80 @@
+//! A line that may be kept: the part of it that can be shown, and how long all of it is.
+//!
+//! It does not know why the line is kept.
+
+/// A complete line of redacted text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Position in the stream, from 1.
+    pub(super) number: u64,
+    /// The first bytes, up to the longest clamp.
+    text: Box<str>,
+    /// The length of the whole line without its newline.
+    bytes: u64,
+}
+
+impl Line {
+    /// Keeps of a line of `bytes` bytes, which starts with `text`, at most `limit` bytes.
+    pub(super) fn new(number: u64, text: &str, bytes: u64, limit: usize) -> Self {
+        Self {
+            number,
+            text: prefix(text, limit).into(),
+            bytes,
+        }
+    }
+
+    /// Returns the length of the whole line without its newline.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns how many bytes the line takes when clamped at `limit`, without its newline.
+    pub(super) fn shown_bytes(&self, limit: usize) -> usize {
+        let whole = usize::try_from(self.bytes).unwrap_or(usize::MAX);
+        if whole <= limit {
+            return whole;
+        }
+        let kept = self.cut(limit);
+        kept.len() + marker(self.left_out(kept), "bytes").len()
+    }
+
+    /// Writes the line, clamped at `limit`, and returns how many of its bytes were left out.
+    pub(super) fn show(&self, limit: usize, text: &mut String) -> u64 {
+        if usize::try_from(self.bytes).is_ok_and(|whole| whole <= limit) {
+            text.push_str(&self.text);
+            return 0;
+        }
+        let kept = self.cut(limit);
+        let left_out = self.left_out(kept);
+        text.push_str(kept);
+        text.push_str(&marker(left_out, "bytes"));
+        left_out
+    }
+
+    /// Returns the first bytes of the line that fit into `limit` together with the marker.
+    fn cut(&self, limit: usize) -> &str {
+        // The marker's number has at most as many digits as the line's length.
+        let room = limit.saturating_sub(marker(self.bytes, "bytes").len());
+        prefix(&self.text, room)
+    }
+
+    fn left_out(&self, kept: &str) -> u64 {
+        self.bytes - u64::try_from(kept.len()).unwrap_or(self.bytes)
+    }
+
+    /// Returns what the line begins with.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Returns the text that stands for what is missing.
+pub(super) fn marker(count: u64, unit: &str) -> String {
+    format!("...truncated {count} {unit}...")
+}
+
+/// Returns the longest prefix of `text` of at most `limit` bytes that ends on a character border.
+pub(super) fn prefix(text: &str, limit: usize) -> &str {
+    text.split_at_checked(text.floor_char_boundary(limit))
+        .map_or(text, |(kept, _)| kept)
+}

@@ -1,0 +1,19 @@
+//! Excerpts: what is kept of a stream of redacted text, and the numbers of what is not.
+//!
+//! It neither decodes nor redacts. The same text gives the same excerpt, however it comes in pieces.
+
+mod bucket;
+mod budget;
+mod form;
+mod grade;
+mod layout;
+mod line;
+mod picker;
+mod policy;
+mod screen;
+mod tail;
+mod words;
+
+pub use budget::{Shares, share};
+pub use picker::{Cut, Picker};
+pub use policy::{CaptureOptions, ExcerptPolicy};

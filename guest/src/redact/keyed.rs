@@ -1,0 +1,525 @@
+//! Values behind sensitive names, in the forms of shells, configurations, languages and prose.
+//!
+//! Names are judged in `name`, values in `value`; this reads what stands between them.
+
+use super::bytes::{
+    at, before, find_from, has_at, is_blank, part, run_end, run_start, skip_blanks, text,
+};
+use super::hit::{Family, Hit};
+use super::name::{Meaning, meaning};
+use super::value::{is_opaque, is_secret};
+
+/// Longest name that is considered.
+const NAME_MAX: usize = 120;
+
+/// A sensitive name in a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name {
+    /// Where it begins, without leading marks.
+    pub(super) start: usize,
+    /// Where it ends.
+    pub(super) end: usize,
+    /// What it means.
+    pub(super) meaning: Meaning,
+    /// It is written as a flag: `-name` or `--name`.
+    is_flag: bool,
+}
+
+/// Where a value was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Value {
+    start: usize,
+    end: usize,
+    is_quoted: bool,
+}
+
+const fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+/// Returns the sensitive name that the word at `position` is a part of.
+pub(super) fn name_at(line: &str, position: usize) -> Option<Name> {
+    let bytes = line.as_bytes();
+    let end = run_end(bytes, position, is_name);
+    let mut start = run_start(bytes, position, is_name);
+    let dashes = run_end(bytes, start, |byte| byte == b'-');
+    let is_flag = dashes > start
+        && matches!(
+            before(bytes, start),
+            0 | b' ' | b'"' | b'\'' | b'\t' | b'[' | b'=' | b'`'
+        );
+    start = run_end(bytes, start, |byte| matches!(byte, b'-' | b'.'));
+    let end = run_start(part(bytes, 0, end), end, |byte| matches!(byte, b'-' | b'.')).max(start);
+    if end - start > NAME_MAX {
+        return None;
+    }
+    let meaning = meaning(text(line, start, end))?;
+    Some(Name {
+        start,
+        end,
+        meaning,
+        is_flag,
+    })
+}
+
+/// Returns the value of `name`, where it has one that is a secret.
+pub(super) fn find(line: &str, name: &Name) -> Option<Hit> {
+    let family = if name.is_flag {
+        Family::Argument
+    } else {
+        Family::KeyedValue
+    };
+    let found = assigned(line, name)
+        .filter(|value| accepts(line, name, value))
+        .or_else(|| spaced(line, name))
+        .or_else(|| told(line, name))?;
+    Some(Hit::of(family, name.start, found.start, found.end))
+}
+
+fn accepts(line: &str, name: &Name, value: &Value) -> bool {
+    let written = text(line, value.start, value.end);
+    if is_complaint(line, name) {
+        return false;
+    }
+    is_secret(written, name.meaning, value.is_quoted)
+        || (name.meaning == Meaning::Password
+            && value.is_quoted
+            && text(line, name.start, name.end)
+                .to_ascii_lowercase()
+                .ends_with("passphrase")
+            && written.len() >= 12)
+}
+
+/// Says whether the line complains of the token of a grammar: `unexpected token: "x"`.
+fn is_complaint(line: &str, name: &Name) -> bool {
+    let ahead = text(line, 0, name.start).trim_end_matches([' ', '\'', '"', '`']);
+    let last = ahead.rsplit([' ', '(', ':']).next().unwrap_or_default();
+    [
+        "unexpected",
+        "expected",
+        "invalid",
+        "unknown",
+        "illegal",
+        "stray",
+        "bad",
+    ]
+    .iter()
+    .any(|word| last.eq_ignore_ascii_case(word))
+        && name.meaning == Meaning::Secret
+        && text(line, name.start, name.end).eq_ignore_ascii_case("token")
+}
+
+/// Reads `name = value` in its many forms.
+fn assigned(line: &str, name: &Name) -> Option<Value> {
+    let bytes = line.as_bytes();
+    let closed = closers_end(bytes, name.end);
+    let is_closed = closed > name.end;
+    if at(bytes, name.end) == b'>' {
+        return element(line, name.end + 1);
+    }
+    let position = skip_blanks(bytes, closed);
+    let separator = separator_end(line, name, position, is_closed)?;
+    let position = skip_blanks(bytes, separator.end);
+    if separator.may_have_type
+        && let Some(typed) = typed_value(bytes, position)
+    {
+        return Some(read(line, name, typed, false));
+    }
+    Some(read(line, name, position, separator.ends_line))
+}
+
+/// Returns where the marks end that close the name itself: quotes and brackets.
+fn closers_end(bytes: &[u8], from: usize) -> usize {
+    let quote = run_end(bytes, from, |byte| {
+        matches!(byte, b'"' | b'\'' | b'`' | b'*')
+    });
+    let bracket = run_end(bytes, quote, |byte| {
+        matches!(byte, b']' | b')' | b'?' | b'!')
+    });
+    // `[project.token]` and `f(token)` close a bracket without a name having been quoted;
+    // what follows is another matter unless a separator follows at once.
+    bracket.min(from + 4).max(from)
+}
+
+struct Separator {
+    end: usize,
+    may_have_type: bool,
+    ends_line: bool,
+}
+
+impl Separator {
+    const fn plain(end: usize, ends_line: bool) -> Self {
+        Self {
+            end,
+            may_have_type: false,
+            ends_line,
+        }
+    }
+}
+
+fn separator_end(line: &str, name: &Name, position: usize, is_closed: bool) -> Option<Separator> {
+    let bytes = line.as_bytes();
+    let ends_line = begins_line(line, name.start);
+    match (at(bytes, position), at(bytes, position + 1)) {
+        (b'=', b'=') => Some(Separator::plain(
+            run_end(bytes, position, |byte| byte == b'='),
+            false,
+        )),
+        (b'=', b'~') | (b':', b':') => None,
+        (b'=', b'>') | (b':', b'=') | (b'-', b'>') => Some(Separator::plain(position + 2, false)),
+        (b'=', _) => Some(Separator::plain(position + 1, ends_line && !is_closed)),
+        (b':', _) => Some(Separator {
+            end: position + 1,
+            may_have_type: true,
+            ends_line: ends_line && is_blank(at(bytes, position + 1)) && !is_closed,
+        }),
+        (b',', _) if is_closed => listed(bytes, position),
+        (b'v', _) | (b'V', _) if is_closed && has_at(bytes, position, b"value") => {
+            let after = skip_blanks(bytes, position + 5);
+            (at(bytes, after) == b'=').then(|| Separator::plain(after + 1, false))
+        }
+        (b'|', _) => Some(Separator::plain(position + 1, false)),
+        _ => None,
+    }
+}
+
+/// Reads the comma of `define('NAME', 'value')`, `["--name", "value"]` and
+/// `"name": "NAME", "value": "x"`.
+fn listed(bytes: &[u8], position: usize) -> Option<Separator> {
+    let next = skip_blanks(bytes, position + 1);
+    let quote = at(bytes, next);
+    if !matches!(quote, b'"' | b'\'') {
+        return None;
+    }
+    if has_at(bytes, next + 1, b"value") {
+        let closed = run_end(bytes, next + 6, |byte| matches!(byte, b'"' | b'\''));
+        let colon = skip_blanks(bytes, closed);
+        return (at(bytes, colon) == b':').then(|| Separator::plain(colon + 1, false));
+    }
+    Some(Separator::plain(next, false))
+}
+
+/// Says whether nothing but indentation, a gutter or a shell word stands before `start`.
+fn begins_line(line: &str, start: usize) -> bool {
+    let ahead = text(line, 0, start).trim_end();
+    let word = ahead.trim_start_matches(|character: char| {
+        character.is_ascii_digit()
+            || character.is_whitespace()
+            || matches!(character, '+' | '-' | '>' | '|' | '#' | ':' | '$')
+    });
+    matches!(
+        word,
+        "" | "export"
+            | "set"
+            | "declare -x"
+            | "export -"
+            | "ENV"
+            | "ARG"
+            | "env"
+            | "SET"
+            | "local"
+            | "readonly"
+    ) && !(word == "env" && ahead.ends_with('('))
+}
+
+/// Returns where the value begins in `type = value`.
+fn typed_value(bytes: &[u8], position: usize) -> Option<usize> {
+    let end = run_end(bytes, position, |byte| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'&' | b'\'' | b'<' | b'>' | b':' | b'_' | b'?')
+    });
+    let after = skip_blanks(bytes, end);
+    let is_type = end > position && end - position < 40 && after > end;
+    (is_type && at(bytes, after) == b'=' && is_blank(at(bytes, after + 1)))
+        .then(|| skip_blanks(bytes, after + 1))
+}
+
+/// Reads an XML element's content.
+fn element(line: &str, start: usize) -> Option<Value> {
+    let bytes = line.as_bytes();
+    let end = run_end(bytes, start, |byte| byte != b'<');
+    (has_at(bytes, end, b"</") && end > start).then_some(Value {
+        start,
+        end,
+        is_quoted: true,
+    })
+}
+
+fn read(line: &str, name: &Name, position: usize, ends_line: bool) -> Value {
+    let bytes = line.as_bytes();
+    let start = openers_end(bytes, position);
+    let quote = at(bytes, start);
+    if matches!(quote, b'"' | b'\'' | b'`') {
+        return quoted(line, start + 1, quote);
+    }
+    let end = if ends_line {
+        run_end(bytes, position, |byte| !byte.is_ascii_whitespace())
+    } else {
+        run_end(bytes, start, |byte| {
+            !byte.is_ascii_whitespace()
+                && !matches!(
+                    byte,
+                    b',' | b';'
+                        | b'&'
+                        | b'"'
+                        | b'\''
+                        | b')'
+                        | b']'
+                        | b'}'
+                        | b'<'
+                        | b'>'
+                        | b'|'
+                        | b'`'
+                )
+        })
+    };
+    let start = if ends_line { position } else { start };
+    let mut end = call_end(bytes, start, end);
+    let first = at(bytes, start);
+    while end > start + 1 {
+        let last = before(bytes, end);
+        let is_tail = matches!(last, b',' | b';' | b'"' | b'\'' | b'`')
+            || (matches!(last, b'.' | b':') && name.meaning != Meaning::Password)
+            || (last == b')'
+                && first != b'('
+                && part(bytes, start, end).iter().all(|byte| *byte != b'('));
+        if !is_tail {
+            break;
+        }
+        end -= 1;
+    }
+    Value {
+        start,
+        end,
+        is_quoted: false,
+    }
+}
+
+/// Keeps the closing bracket with a value that opens one: a call or a template is one value.
+fn call_end(bytes: &[u8], start: usize, end: usize) -> usize {
+    let open = part(bytes, start, end)
+        .iter()
+        .any(|byte| matches!(byte, b'(' | b'{' | b'[' | b'<'))
+        || at(bytes, start) == b'<';
+    if open || at(bytes, end) == b'<' {
+        run_end(bytes, end, |byte| matches!(byte, b')' | b'}' | b']' | b'>'))
+    } else {
+        end
+    }
+}
+
+/// Returns where what wraps a value ends: `Some(`, a bracket, a string prefix.
+fn openers_end(bytes: &[u8], from: usize) -> usize {
+    let mut position = from;
+    for _ in 0..3 {
+        let word = run_end(bytes, position, |byte| byte.is_ascii_alphabetic());
+        let is_wrapper = [
+            "Some",
+            "Ok",
+            "Just",
+            "Secret",
+            "SecretString",
+            "String",
+            "Optional",
+        ]
+        .iter()
+        .any(|wrapper| part(bytes, position, word) == wrapper.as_bytes());
+        if is_wrapper && matches!(at(bytes, word), b'(' | b'[') {
+            position = word + 1;
+        } else if word - position == 1 && matches!(at(bytes, word), b'"' | b'\'') {
+            position = word;
+        } else if matches!(at(bytes, position), b'[' | b'(' | b'{' | b'@' | b'&')
+            && matches!(at(bytes, position + 1), b'"' | b'\'')
+        {
+            position += 1;
+        } else {
+            break;
+        }
+    }
+    position
+}
+
+fn quoted(line: &str, start: usize, quote: u8) -> Value {
+    let bytes = line.as_bytes();
+    let mut end = start;
+    while let Some(byte) = bytes.get(end) {
+        if *byte == quote || *byte == b'\n' {
+            break;
+        }
+        // An escaped backslash escapes nothing behind it.
+        end += if *byte == b'\\' && end + 1 < bytes.len() {
+            2
+        } else {
+            1
+        };
+    }
+    Value {
+        start,
+        end: line.floor_char_boundary(end.min(bytes.len())),
+        is_quoted: true,
+    }
+}
+
+/// Reads `--name value`, `setenv NAME value`, columns, and `login x password y`.
+fn spaced(line: &str, name: &Name) -> Option<Value> {
+    let bytes = line.as_bytes();
+    let position = skip_blanks(bytes, name.end);
+    let gap = position - name.end;
+    if gap == 0 || at(bytes, position) == b'-' {
+        return None;
+    }
+    let value = read(line, name, position, true);
+    let value = unwrapped(line, value);
+    let written = text(line, value.start, value.end);
+    let ahead = text(line, 0, name.start).trim_end();
+    let lower = ahead.to_ascii_lowercase();
+    let is_named = name.is_flag
+        || ["setenv", "env", "set -x", "-gx", "-gux", "-ux"]
+            .iter()
+            .any(|word| ahead.ends_with(word))
+        || ahead.ends_with("ENV")
+        || (lower.contains("login ") && name.meaning == Meaning::Password)
+        || text(line, name.start, name.end) == "requirepass";
+    let accepted = if is_named {
+        is_secret(written, name.meaning, value.is_quoted)
+    } else if gap >= 2 || at(bytes, name.end) == b'\t' {
+        let begins = begins_line(line, name.start) && (gap < 40);
+        begins && is_opaque(written, 12) && has_digit_and_letter(written)
+    } else {
+        is_opaque(written, 20) && is_random(written)
+    };
+    accepted.then_some(value)
+}
+
+fn unwrapped(line: &str, value: Value) -> Value {
+    let first = at(line.as_bytes(), value.start);
+    if matches!(first, b'"' | b'\'') {
+        quoted(line, value.start + 1, first)
+    } else {
+        value
+    }
+}
+
+fn has_digit_and_letter(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+fn is_random(value: &str) -> bool {
+    value.bytes().filter(u8::is_ascii_digit).count() >= 2
+        && value.bytes().any(|byte| byte.is_ascii_lowercase())
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+        && value
+            .bytes()
+            .all(|byte| super::bytes::is_base64(byte) || byte == b'.')
+}
+
+/// Reads prose: `the password for admin is value`.
+fn told(line: &str, name: &Name) -> Option<Value> {
+    let bytes = line.as_bytes();
+    let window = part(bytes, 0, (name.end + 64).min(bytes.len()));
+    let verb = [" is ", " is: ", " was ", " to ", " are ", " set to ", "] "]
+        .iter()
+        .filter_map(|verb| {
+            find_from(window, name.end, verb.as_bytes()).map(|found| found + verb.len())
+        })
+        .min()
+        .or_else(|| find_from(window, name.end, b": ").map(|found| found + 2))?;
+    let between = part(bytes, name.end, verb);
+    if between
+        .iter()
+        .any(|byte| matches!(byte, b'=' | b'{' | b',' | b'('))
+    {
+        return None;
+    }
+    let value = read(line, name, skip_blanks(bytes, verb), false);
+    let written = text(line, value.start, value.end);
+    let value_end = value.end + usize::from(value.is_quoted);
+    let ends = matches!(
+        at(bytes, value_end),
+        0 | b' ' | b'.' | b',' | b'\n' | b'\r' | b')' | b';' | b'"' | b'\'' | b'!'
+    );
+    let trimmed = written.trim_end_matches(['.', '!', ':']);
+    (ends && is_opaque(trimmed, 8) && has_digit_and_letter(trimmed) && !is_hex(trimmed)).then_some(
+        Value {
+            end: value.start + trimmed.len(),
+            ..value
+        },
+    )
+}
+
+fn is_hex(value: &str) -> bool {
+    value
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte) || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value_of(line: &str) -> Option<&str> {
+        let lower = line.to_ascii_lowercase();
+        let position = ["passw", "secret", "token", "key", "pwd"]
+            .iter()
+            .find_map(|word| lower.find(word))?;
+        let name = name_at(line, position)?;
+        find(line, &name).map(|hit| text(line, hit.start, hit.end))
+    }
+
+    #[test]
+    fn every_form_gives_its_value() {
+        let value = ["xK9", "mQ2", "vB7tR4"].concat();
+        for form in [
+            "DB_PASSWORD={}",
+            "export API_TOKEN={}",
+            "\"password\": \"{}\"",
+            "'secret' => '{}'",
+            "password: {}",
+            "token := \"{}\"",
+            "<password>{}</password>",
+            "token=\"{}\" b=1",
+            "token: Some(\"{}\")",
+            "{Password:{} Port:1}",
+            "Login(token={}, id=2)",
+            "env['API_TOKEN'] = '{}'",
+            "+  secret: {}",
+            "12:  secret: {}",
+            "--token {} --x",
+            "setenv DB_PASSWORD {}",
+            "let password: &str = \"{}\";",
+            "define('DB_PASSWORD', '{}')",
+            "{\"name\":\"DB_PASSWORD\",\"value\":\"{}\"}",
+            "<add key=\"Password\" value=\"{}\"/>",
+            "the password for admin is {}",
+            "machine h login u password {}",
+            "[\"--token\",\"{}\"]",
+            "| API_TOKEN | {} |",
+            "\"token\":\"{}\",\"b\":\"c\"",
+        ] {
+            let line = form.replace("{}", &value);
+            let line = line.replace("{Password:", "{Password:");
+            assert_eq!(value_of(&line), Some(value.as_str()), "{form}");
+        }
+    }
+
+    #[test]
+    fn code_and_messages_have_no_value() {
+        for line in [
+            "let token = env::var(\"APP_TOKEN\")?;",
+            "secret \"registry-creds\" unchanged",
+            "password: \"{{ lookup('env', 'DB_PASSWORD') }}\"",
+            "token: ${{ secrets.RELEASE_TOKEN }}",
+            "    --token <TOKEN>  access token [env: APP_TOKEN]",
+            "  + password = (sensitive value)",
+            "unexpected token: \"abc12345\"",
+            "could not find credentials file at /root/x.json",
+            "3 | validate_password(password, token); }",
+            "secret_key_base must be set",
+            "warning: unused import: `crate::token::Token`",
+            "PASSWORD: ",
+        ] {
+            assert_eq!(value_of(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Whether what stands behind a sensitive name is a value, or a placeholder, code or prose.
+//!
+//! It knows nothing of names but how sure they are.
+
+use super::name::Meaning;
+
+/// Says whether the whole value plainly is none: empty, a placeholder, a variable, a look-up.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let value = value.trim();
+    let bare = value.trim_matches(|mark| matches!(mark, '"' | '\'' | '`' | '[' | ']' | '(' | ')'));
+    bare.is_empty()
+        || is_wrapped(value)
+        || is_variable(value)
+        || is_masked(bare)
+        || is_word_for_nothing(bare)
+        || is_lookup(value)
+}
+
+fn is_wrapped(value: &str) -> bool {
+    const PAIRS: [(&str, &str); 9] = [
+        ("<", ">"),
+        ("${", "}"),
+        ("{{", "}}"),
+        ("$(", ")"),
+        ("{", "}"),
+        ("%(", ")s"),
+        ("#{", "}"),
+        ("[", "]"),
+        ("(", ")"),
+    ];
+    PAIRS.iter().any(|(open, close)| {
+        value
+            .strip_prefix(open)
+            .and_then(|rest| rest.strip_suffix(close))
+            .is_some_and(|inner| !inner.contains(close))
+    }) || [
+        "${",
+        "{{",
+        "$(",
+        "<%",
+        "#{",
+        "$env:",
+        "!Ref",
+        "!env",
+        "arn:",
+        "@Microsoft",
+    ]
+    .iter()
+    .any(|open| value.starts_with(open))
+        || value.starts_with("[REDACTED")
+}
+
+fn is_variable(value: &str) -> bool {
+    let named = |rest: &str| {
+        rest.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !rest.is_empty()
+    };
+    let dollar = value.strip_prefix('$').is_some_and(|rest| {
+        named(rest) && (rest.bytes().all(|byte| !byte.is_ascii_lowercase()) || is_identifier(rest))
+    });
+    let percent = value
+        .strip_prefix('%')
+        .and_then(|rest| rest.strip_suffix('%'))
+        .is_some_and(named);
+    dollar
+        || percent
+        || matches!(
+            value,
+            "%s" | "%v" | "%q" | "%d" | "%r" | "{}" | "{0}" | "$@" | "$1" | "$2"
+        )
+}
+
+/// Says whether the value is a mask: stars, dots, x or one character over and over.
+fn is_masked(value: &str) -> bool {
+    let mut bytes = value.bytes().filter(|byte| *byte != b'-' && *byte != b' ');
+    let Some(first) = bytes.next() else {
+        return true;
+    };
+    let same = bytes.all(|byte| byte == first);
+    (same && (value.len() > 2 || matches!(first, b'*' | b'.' | b'x' | b'X')))
+        || value.contains("***")
+        || value.ends_with("...")
+        || value.contains('…')
+        || value.contains("xxxxxxxx")
+        || value.contains("XXXXXXXX")
+}
+
+fn is_word_for_nothing(value: &str) -> bool {
+    const WORDS: [&str; 44] = [
+        "none",
+        "null",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "string",
+        "str",
+        "&str",
+        "bool",
+        "boolean",
+        "int",
+        "integer",
+        "number",
+        "bytes",
+        "any",
+        "object",
+        "text",
+        "required",
+        "optional",
+        "redacted",
+        "removed",
+        "masked",
+        "hidden",
+        "secret",
+        "password",
+        "token",
+        "sensitive",
+        "missing",
+        "empty",
+        "example",
+        "changeme",
+        "change_me",
+        "change-me",
+        "todo",
+        "tbd",
+        "unset",
+        "invalid",
+        "sensitive value",
+        "default",
+    ];
+    let starts = |start: &str| {
+        value
+            .get(..start.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || [
+            "your-",
+            "your_",
+            "my-secret",
+            "insert-",
+            "replace-",
+            "replace_me",
+            "example-",
+            "<",
+        ]
+        .iter()
+        .any(|start| starts(start))
+}
+
+/// Says whether the value is read from somewhere else: a call, a path of names, an index.
+pub(super) fn is_lookup(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let names = super::bytes::run_end(bytes, 0, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'&' | b'!' | b'?')
+    });
+    if names == 0 {
+        return false;
+    }
+    let head = super::bytes::text(value, 0, names);
+    match super::bytes::at(bytes, names) {
+        b'(' => head.bytes().any(|byte| byte.is_ascii_alphabetic()),
+        b'[' => is_path_of_names(head) || is_identifier(head),
+        b'<' => head.bytes().all(|byte| byte.is_ascii_alphabetic()) && value.ends_with('>'),
+        _ if names == value.len() => {
+            head.contains("::")
+                || (is_path_of_names(head)
+                    && [
+                        "os.",
+                        "process.",
+                        "self.",
+                        "this.",
+                        "env.",
+                        "settings.",
+                        "config.",
+                        "var.",
+                        "local.",
+                        "data.",
+                        "module.",
+                        "secrets.",
+                        "vault.",
+                        "args.",
+                        "cfg.",
+                        "conf.",
+                        "opts.",
+                        "options.",
+                        "params.",
+                        "request.",
+                        "req.",
+                        "std.",
+                        "ENV.",
+                    ]
+                    .iter()
+                    .any(|start| head.starts_with(start)))
+        }
+        _ => false,
+    }
+}
+
+fn is_path_of_names(value: &str) -> bool {
+    value.contains('.')
+        && value.split('.').all(|part| {
+            part.bytes()
+                .next()
+                .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+}
+
+/// Says whether the value reads like an identifier or words: letters in words of some length,
+/// joined by marks or by case, with at most a short number at the end.
+pub(super) fn is_identifier(value: &str) -> bool {
+    let mut words = 0_usize;
+    let mut letters = 0_usize;
+    let mut previous = b' ';
+    let mut digits = 0_usize;
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' => {
+                if !previous.is_ascii_alphabetic() {
+                    words += 1;
+                }
+                letters += 1;
+            }
+            b'A'..=b'Z' => {
+                if !previous.is_ascii_uppercase() {
+                    words += 1;
+                }
+                letters += 1;
+            }
+            b'0'..=b'9' => digits += 1,
+            b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'\'' | b'?' | b'!' | b'(' | b')' | b'&'
+            | b'*' | b' ' | b',' => {}
+            _ => return false,
+        }
+        previous = byte;
+    }
+    let trailing = value.bytes().rev().take_while(u8::is_ascii_digit).count();
+    // Random text of letters changes case at every second character; words do not.
+    letters > 0 && letters >= words * 3 && digits == trailing && digits <= 1
+        || (digits == 0 && letters > 0 && letters <= 8 && letters >= words * 2)
+        || (digits == 0 && is_camel_of_words(value, letters, words))
+}
+
+fn is_camel_of_words(value: &str, letters: usize, words: usize) -> bool {
+    let single_case = !value.bytes().any(|byte| byte.is_ascii_lowercase())
+        || !value.bytes().any(|byte| byte.is_ascii_uppercase());
+    letters > 0 && (single_case && value.len() < 40 || letters >= words * 4)
+}
+
+/// Says whether the value is a place: a path or an address, or a version or a date.
+fn is_place_or_number(value: &str) -> bool {
+    let starts = ["/", "./", "../", "~/", ".\\", "file:", "@/"];
+    let is_path = starts.iter().any(|start| value.starts_with(start))
+        && (value.len() < 40
+            || value.contains('.')
+            || value.bytes().filter(|byte| *byte == b'/').count() > 2);
+    let is_drive = value
+        .as_bytes()
+        .get(1..3)
+        .is_some_and(|rest| rest == b":\\" || rest == b":/");
+    let is_number = value.bytes().all(|byte| {
+        byte.is_ascii_digit()
+            || matches!(
+                byte,
+                b'.' | b',' | b':' | b'-' | b'+' | b'/' | b'%' | b'T' | b'Z' | b'x'
+            )
+    });
+    let is_file = value.rsplit('.').next().is_some_and(|extension| {
+        value.contains('.')
+            && [
+                "rs", "py", "js", "ts", "go", "json", "yml", "yaml", "toml", "txt", "pem", "key",
+                "java", "md", "html", "css", "xml", "sh", "rb", "php", "c", "h", "log", "cfg",
+                "ini", "tsx", "env",
+            ]
+            .contains(&extension)
+    });
+    is_path || is_drive || is_number || is_file || value.contains("://")
+}
+
+fn is_version_like(value: &str) -> bool {
+    let rest = value.trim_start_matches(|character: char| {
+        character.is_ascii_alphabetic() || matches!(character, '@' | '^' | '~' | '=')
+    });
+    let letters = value.len() - rest.len();
+    letters <= 8
+        && !rest.is_empty()
+        && rest.len() <= 6
+        && rest
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'_'))
+        && value.len() <= 8
+}
+
+/// Says whether a value behind a name of this meaning is a secret.
+/// `is_quoted` where quotes of the surrounding language hold it.
+pub(super) fn is_secret(value: &str, meaning: Meaning, is_quoted: bool) -> bool {
+    if is_placeholder(value) || is_lookup(value) {
+        return false;
+    }
+    let shortest = match (meaning, is_quoted) {
+        (Meaning::Password, true) => 5,
+        (Meaning::Password, false) => 6,
+        (Meaning::Secret, _) => 8,
+        (Meaning::SomeKey, _) => 16,
+    };
+    if value.len() < shortest || is_place_or_number(value) {
+        return false;
+    }
+    if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        return false;
+    }
+    if !value.is_ascii() && !is_quoted {
+        return false;
+    }
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let marks = value
+        .bytes()
+        .filter(|byte| {
+            byte.is_ascii_punctuation()
+                && !matches!(
+                    byte,
+                    b'_' | b'-' | b'.' | b'/' | b':' | b',' | b'?' | b'(' | b')' | b'\''
+                )
+        })
+        .count();
+    if is_identifier(value) && marks == 0 {
+        return false;
+    }
+    match meaning {
+        Meaning::Password => {
+            (digits > 0 && !is_version_like(value)) || marks > 0 || is_mixed(value)
+        }
+        Meaning::Secret => {
+            (digits > 0 && !is_version_like(value) && !is_slug(value))
+                || marks > 0 && value.len() >= 10
+                || is_mixed(value)
+        }
+        Meaning::SomeKey => digits > 1 && (is_mixed(value) || value.len() >= 24) && !is_slug(value),
+    }
+}
+
+fn is_mixed(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_lowercase())
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !is_identifier(value)
+}
+
+/// Says whether the value is a name of words and numbers, as of a host or an object: `app-db-2`.
+fn is_slug(value: &str) -> bool {
+    let parts = value.split(['-', '_', '.', '/', ':']);
+    value.len() < 32
+        && value.contains(['-', '_', '.', '/', ':'])
+        && parts.clone().filter(|part| !part.is_empty()).all(|part| {
+            part.bytes().all(|byte| byte.is_ascii_lowercase())
+                || part.bytes().all(|byte| byte.is_ascii_uppercase())
+                || part.bytes().all(|byte| byte.is_ascii_digit()) && part.len() <= 4
+                || part.len() <= 4
+        })
+}
+
+/// Says whether a free-standing value is opaque enough to be a secret without quotes around it:
+/// a letter and a digit or a mark, no words.
+pub(super) fn is_opaque(value: &str, shortest: usize) -> bool {
+    value.len() >= shortest
+        && !is_placeholder(value)
+        && !is_place_or_number(value)
+        && !is_identifier(value)
+        && !is_slug(value)
+        && !is_version_like(value)
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && value
+            .bytes()
+            .any(|byte| byte.is_ascii_digit() || byte.is_ascii_punctuation())
+        && !value.bytes().any(|byte| byte.is_ascii_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_of_eight_characters_are_secrets() {
+        for value in [
+            "x7Kq2mPz",
+            "Winter2024!",
+            "tr0ub4dor",
+            "MapleEmber2008#",
+            "secur3Pass",
+        ] {
+            assert!(is_secret(value, Meaning::Password, false), "{value}");
+        }
+    }
+
+    #[test]
+    fn placeholders_code_and_places_are_not() {
+        for value in [
+            "$DB_PASSWORD",
+            "${X}",
+            "<password>",
+            "****",
+            "xxxxxx",
+            "None",
+            "os.environ",
+            "getpass()",
+            "crate::token::Token",
+            "/run/secrets/db",
+            "881",
+            "passwordInput",
+            "settings.PASSWORD",
+            "your-password-here",
+            "Option<String>",
+            "env::var(",
+            "string",
+            "0.4.3",
+            "{{",
+            "...",
+        ] {
+            assert!(!is_secret(value, Meaning::Password, false), "{value}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Plain text from terminal output: escape sequences and control characters are taken out, and
+//! carriage-return frames collapse to the last one that shows something.
+//!
+//! It does not emulate a terminal: moving the cursor up changes nothing that was printed.
+
+use memchr::memrchr;
+
+use super::escape::{Escape, Step};
+
+/// The longest frame that a later frame can still overwrite, in bytes. A longer one has
+/// already been given away and becomes a line of its own.
+const FRAME_LIMIT: usize = 16 * 1024;
+/// Normalised text is given away in pieces of about this many bytes.
+const PIECE: usize = 32 * 1024;
+/// The bytes that are looked at in one step when searching for something to normalise.
+const BLOCK: usize = 64;
+
+/// Normalises the text of one stream.
+#[derive(Debug, Default)]
+pub struct Normaliser {
+    escape: Escape,
+    /// Whole lines that were not given yet, then the open line.
+    buffer: String,
+    /// Where the open line starts in `buffer`.
+    open: usize,
+    /// Where the frame before this one ends, while this one has shown only blanks.
+    shown: Option<usize>,
+    /// Part of the open frame has been given away.
+    given: bool,
+    /// A carriage return whose meaning the next character decides.
+    carriage: bool,
+    /// Characters that the next one overwrites.
+    backspaces: usize,
+    controls_removed: u64,
+    frames_collapsed: u64,
+}
+
+impl Normaliser {
+    /// Takes the next text and gives what no later character can change.
+    pub fn push(&mut self, text: &str, give: &mut impl FnMut(&str)) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            if self.escape != Escape::Outside {
+                rest = self.escaped(rest);
+                continue;
+            }
+            let (plain, special) = rest.split_at(plain_prefix(rest));
+            self.plain(plain, give);
+            let mut characters = special.chars();
+            if let Some(character) = characters.next() {
+                self.special(character);
+            }
+            rest = characters.as_str();
+        }
+        self.give_lines(give);
+    }
+
+    /// Gives what was held back.
+    pub fn finish(&mut self, give: &mut impl FnMut(&str)) {
+        if let Some(end) = self.shown.take() {
+            self.buffer.truncate(end);
+        }
+        if !self.buffer.is_empty() {
+            give(&self.buffer);
+        }
+        self.buffer.clear();
+        self.open = 0;
+    }
+
+    /// Returns how many escape sequences and control characters were taken out.
+    #[must_use]
+    pub fn controls_removed(&self) -> u64 {
+        self.controls_removed
+    }
+
+    /// Returns how many frames a later frame overwrote.
+    #[must_use]
+    pub fn frames_collapsed(&self) -> u64 {
+        self.frames_collapsed
+    }
+
+    /// Takes text that stands in an escape sequence and returns what comes after it.
+    fn escaped<'a>(&mut self, text: &'a str) -> &'a str {
+        let mut characters = text.chars();
+        loop {
+            let rest = characters.as_str();
+            let Some(character) = characters.next() else {
+                return rest;
+            };
+            match self.escape.step(character) {
+                Step::Inside => {}
+                Step::Column => self.carriage = true,
+                Step::Before => return rest,
+            }
+            if self.escape == Escape::Outside {
+                return characters.as_str();
+            }
+        }
+    }
+
+    fn special(&mut self, character: char) {
+        if character == '\r' {
+            self.carriage = true;
+            return;
+        }
+        if let Some(escape) = Escape::start(character) {
+            self.escape = escape;
+        }
+        if character == '\u{8}' && !self.carriage {
+            self.backspaces += 1;
+        }
+        self.controls_removed += 1;
+    }
+
+    /// Takes text in which nothing but newlines needs care.
+    fn plain(&mut self, text: &str, give: &mut impl FnMut(&str)) {
+        let Some(last) = memrchr(b'\n', text.as_bytes()) else {
+            self.extend(text);
+            return;
+        };
+        let (lines, open) = text.split_at(last + 1);
+        let (first, others) =
+            lines.split_at(memchr::memchr(b'\n', lines.as_bytes()).unwrap_or(last));
+        self.extend(first);
+        self.end_line();
+        let others = others.strip_prefix('\n').unwrap_or(others);
+        if others.len() < PIECE / 16 {
+            self.buffer.push_str(others);
+        } else {
+            // Large runs go on as they are, without a copy.
+            self.give_lines(give);
+            give(others);
+        }
+        self.open = self.buffer.len();
+        self.extend(open);
+        if self.open >= PIECE {
+            self.give_lines(give);
+        }
+    }
+
+    /// Adds to the open line text that has no newline in it.
+    fn extend(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.carriage {
+            self.start_frame();
+        }
+        if self.backspaces > 0 {
+            self.step_back();
+        }
+        if let Some(end) = self.shown
+            && (!is_blank(text) || self.buffer.len() + text.len() - end > FRAME_LIMIT)
+        {
+            self.buffer.drain(self.open..end);
+            self.frames_collapsed += 1;
+            self.shown = None;
+        }
+        self.buffer.push_str(text);
+    }
+
+    fn end_line(&mut self) {
+        if let Some(end) = self.shown.take() {
+            self.buffer.truncate(end);
+        }
+        self.buffer.push('\n');
+        self.open = self.buffer.len();
+        self.given = false;
+        self.carriage = false;
+        self.backspaces = 0;
+    }
+
+    /// Makes what comes next a new frame of the open line.
+    fn start_frame(&mut self) {
+        self.carriage = false;
+        self.backspaces = 0;
+        if self.is_given() {
+            self.end_line();
+            return;
+        }
+        let end = self.shown.unwrap_or(self.buffer.len());
+        self.buffer.truncate(end);
+        let blank = self.buffer.get(self.open..).is_none_or(is_blank);
+        if blank {
+            self.buffer.truncate(self.open);
+        }
+        self.shown = (!blank).then_some(end);
+    }
+
+    /// Takes back the characters that the next one overwrites.
+    fn step_back(&mut self) {
+        let floor = self.shown.unwrap_or(self.open);
+        let count = std::mem::take(&mut self.backspaces);
+        if self.is_given() {
+            return;
+        }
+        for _ in 0..count {
+            if self.buffer.len() <= floor {
+                break;
+            }
+            self.buffer.pop();
+        }
+    }
+
+    /// Returns whether the open frame is too long to be changed any more. It is a question of
+    /// its length alone, so that the cut into reads cannot change the answer.
+    fn is_given(&self) -> bool {
+        self.given || (self.shown.is_none() && self.buffer.len() - self.open > FRAME_LIMIT)
+    }
+
+    fn give_lines(&mut self, give: &mut impl FnMut(&str)) {
+        if self.is_given() {
+            if !self.buffer.is_empty() {
+                give(&self.buffer);
+            }
+            self.buffer.clear();
+            self.given = true;
+        } else if self.open > 0 {
+            if let Some(lines) = self.buffer.get(..self.open) {
+                give(lines);
+            }
+            self.buffer.drain(..self.open);
+            self.shown = self.shown.map(|end| end - self.open);
+        }
+        self.open = 0;
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// Returns the length of the longest prefix without a control character but tabs and newlines.
+fn plain_prefix(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    for block in bytes.chunks(BLOCK) {
+        if block
+            .iter()
+            .fold(false, |any, &byte| any | is_suspect(byte))
+            && let Some(found) = control_in(text, at, block.len())
+        {
+            return found;
+        }
+        at += block.len();
+    }
+    text.len()
+}
+
+/// Returns whether this byte is, or may start, a control character. Written without branches
+/// so that it compiles to vector code.
+fn is_suspect(byte: u8) -> bool {
+    ((byte < 0x20) & (byte != b'\n') & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2)
+}
+
+fn control_in(text: &str, from: usize, length: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let block = bytes.get(from..from + length)?;
+    block
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| is_suspect(**byte))
+        .map(|(at, _)| from + at)
+        // U+0080 to U+009F are C2 80 to C2 9F.
+        .find(|&at| {
+            bytes.get(at) != Some(&0xc2) || bytes.get(at + 1).is_some_and(|next| *next < 0xa0)
+        })
+}

@@ -1,0 +1,316 @@
+//! A folder that is held open, and which files in it are safe to use.
+//!
+//! Everything goes through the held descriptor, so that swapping the folder's path under us
+//! changes nothing. What a file contains is not looked at here.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use super::error::{Hazard, StoreError};
+use super::system::{How, System, retry};
+
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+const WRITABLE_BY_OTHERS: u32 = 0o002;
+const WRITABLE_BY_GROUP_OR_OTHERS: u32 = 0o022;
+const STICKY: u32 = 0o1000;
+
+/// A folder, held open.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    pub(crate) system: Arc<dyn System>,
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the folder that a store is in, and creates it where asked; not its parents.
+    ///
+    /// Usually it is a project's folder, which is not ours to change. We ask that
+    /// - it belongs to us or to root (root may use anybody's: a checkout that is mounted into a
+    ///   container), and
+    /// - not everybody may write to it, unless it is sticky, where others can neither remove nor
+    ///   rename what is ours.
+    ///
+    /// A folder that its group may write to (0775, as a umask of 002 makes it) is accepted: the
+    /// group can change the project itself. What a member could do is to remove or swap whole
+    /// files; a swapped file is not ours and is refused, a removed one breaks the chain of `seq` and `prev`.
+    pub(crate) fn open(
+        system: Arc<dyn System>,
+        path: &Path,
+        create: bool,
+    ) -> Result<Self, StoreError> {
+        let fd = match retry(|| system.open_folder(path)) {
+            Err(error) if create && error.kind() == io::ErrorKind::NotFound => {
+                match retry(|| system.make_folder(path)) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(StoreError::io("create", path)(error));
+                    }
+                    _ => retry(|| system.open_folder(path)),
+                }
+            }
+            other => other,
+        };
+        let fd = fd.map_err(|error| {
+            folder_error(path, error, |p| {
+                std::fs::symlink_metadata(p).is_ok_and(|m| m.is_symlink())
+            })
+        })?;
+        Ok(Self {
+            system,
+            fd,
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// Refuses to write into a folder that others could play with.
+    pub(crate) fn check_shared(&self) -> Result<(), StoreError> {
+        let stat = self.stat_self()?;
+        let me = geteuid();
+        let trusted = stat.st_uid == me.as_raw() || stat.st_uid == 0 || me.is_root();
+        let hazard = if !trusted {
+            Hazard::OtherOwner
+        } else if stat.st_mode & WRITABLE_BY_OTHERS != 0 && stat.st_mode & STICKY == 0 {
+            Hazard::OthersMayWrite
+        } else {
+            return Ok(());
+        };
+        Err(self.hazard(hazard))
+    }
+
+    /// Opens or creates a folder inside of this one that is ours alone.
+    pub(crate) fn private(&self, name: &OsStr) -> Result<Self, StoreError> {
+        match self.existing_private(name)? {
+            Some(folder) => Ok(folder),
+            None => {
+                let path = self.path_of(name);
+                match retry(|| self.system.make_folder_at(self.fd.as_fd(), name)) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(StoreError::io("create", &path)(error));
+                    }
+                    _ => {}
+                }
+                self.existing_private(name)?
+                    .ok_or_else(|| StoreError::io("open", &path)(Errno::NOENT.into()))
+            }
+        }
+    }
+
+    /// Opens a folder inside of this one that is ours alone; none where there is none.
+    pub(crate) fn existing_private(&self, name: &OsStr) -> Result<Option<Self>, StoreError> {
+        let path = self.path_of(name);
+        let fd = match retry(|| self.system.open_folder_at(self.fd.as_fd(), name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|error| {
+                folder_error(&path, error, |_| {
+                    self.stat(name).is_ok_and(|stat| {
+                        stat.is_some_and(|s| FileType::from_raw_mode(s.st_mode).is_symlink())
+                    })
+                })
+            })?,
+        };
+        let folder = Self {
+            system: Arc::clone(&self.system),
+            fd,
+            path,
+        };
+        let stat = folder.stat_self()?;
+        if stat.st_uid != geteuid().as_raw() {
+            return Err(folder.hazard(Hazard::OtherOwner));
+        }
+        if stat.st_mode & WRITABLE_BY_GROUP_OR_OTHERS != 0 {
+            return Err(folder.hazard(Hazard::OthersMayWrite));
+        }
+        // A umask may have taken our own permissions when it was made.
+        if stat.st_mode & FOLDER_MODE != FOLDER_MODE {
+            retry(|| self.system.set_mode(folder.fd.as_fd(), FOLDER_MODE))
+                .map_err(StoreError::io("set the permissions of", &folder.path))?;
+        }
+        Ok(Some(folder))
+    }
+
+    /// Opens a file that is safe to use; none where there is none.
+    pub(crate) fn existing(&self, name: &OsStr, how: How) -> Result<Option<File>, StoreError> {
+        // A look before the opening, since opening a device can do things.
+        let Some(stat) = self.stat(name)? else {
+            return Ok(None);
+        };
+        self.refuse(name, &stat, how)?;
+        let file = match retry(|| self.system.open(self.fd.as_fd(), name, how)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                return Err(StoreError::Unsafe {
+                    path: self.path_of(name),
+                    hazard: Hazard::SymbolicLink,
+                });
+            }
+            other => other.map_err(StoreError::io("open", &self.path_of(name)))?,
+        };
+        let stat = self.stat_file(&file, name)?;
+        self.refuse(name, &stat, how)?;
+        Ok(Some(file))
+    }
+
+    /// Refuses a name that stands for something unsafe; a missing one is fine.
+    pub(crate) fn check_file(&self, name: &OsStr) -> Result<(), StoreError> {
+        match self.stat(name)? {
+            Some(stat) => self.refuse(name, &stat, How::Write),
+            None => Ok(()),
+        }
+    }
+
+    /// Creates a file that only we may use, whatever the umask.
+    pub(crate) fn create(&self, name: &OsStr, how: How) -> Result<File, StoreError> {
+        let path = self.path_of(name);
+        let file = retry(|| self.system.open(self.fd.as_fd(), name, how))
+            .map_err(StoreError::io("create", &path))?;
+        match retry(|| self.system.set_mode(file.as_fd(), FILE_MODE)) {
+            Ok(()) => Ok(file),
+            Err(error) => {
+                // Half a creation is none. The first failure is the one to report.
+                let _ = self.remove(name);
+                Err(StoreError::io("set the permissions of", &path)(error))
+            }
+        }
+    }
+
+    /// Opens a file, or creates it. The second value says whether it was created.
+    pub(crate) fn existing_or_new(
+        &self,
+        name: &OsStr,
+        how: How,
+    ) -> Result<(File, bool), StoreError> {
+        let create = match how {
+            How::Append | How::CreateAppend => How::CreateAppend,
+            How::Read | How::Write | How::Create => How::Create,
+        };
+        // Another writer can create it between our two looks.
+        loop {
+            if let Some(file) = self.existing(name, how)? {
+                return Ok((file, false));
+            }
+            match self.create(name, create) {
+                Ok(file) => return Ok((file, true)),
+                Err(StoreError::Io { source, .. })
+                    if source.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Describes what a name stands for; none where there is nothing.
+    pub(crate) fn stat(&self, name: &OsStr) -> Result<Option<Stat>, StoreError> {
+        match retry(|| self.system.stat_at(self.fd.as_fd(), name)) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("look at", &self.path_of(name))(error)),
+        }
+    }
+
+    /// Describes an open file of this folder.
+    pub(crate) fn stat_file(&self, file: &File, name: &OsStr) -> Result<Stat, StoreError> {
+        retry(|| self.system.stat(file.as_fd()))
+            .map_err(StoreError::io("look at", &self.path_of(name)))
+    }
+
+    /// Renames a file; over what is there only where `replace` is set.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr, replace: bool) -> Result<(), StoreError> {
+        retry(|| self.system.rename(self.fd.as_fd(), from, to, replace))
+            .map_err(StoreError::io("rename", &self.path_of(from)))
+    }
+
+    /// Removes a file.
+    pub(crate) fn remove(&self, name: &OsStr) -> Result<(), StoreError> {
+        retry(|| self.system.remove(self.fd.as_fd(), name))
+            .map_err(StoreError::io("remove", &self.path_of(name)))
+    }
+
+    /// Waits until the folder's entries are on the disk.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        retry(|| self.system.sync_folder(self.fd.as_fd()))
+            .map_err(StoreError::io("sync", &self.path))
+    }
+
+    /// Lists the folder, in order of names.
+    pub(crate) fn names(&self) -> Result<Vec<OsString>, StoreError> {
+        let mut names = retry(|| self.system.names(self.fd.as_fd()))
+            .map_err(StoreError::io("list", &self.path))?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns the path of a file of this folder, for messages.
+    pub(crate) fn path_of(&self, name: &OsStr) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn stat_self(&self) -> Result<Stat, StoreError> {
+        retry(|| self.system.stat(self.fd.as_fd())).map_err(StoreError::io("look at", &self.path))
+    }
+
+    fn hazard(&self, hazard: Hazard) -> StoreError {
+        StoreError::Unsafe {
+            path: self.path.clone(),
+            hazard,
+        }
+    }
+
+    fn refuse(&self, name: &OsStr, stat: &Stat, how: How) -> Result<(), StoreError> {
+        match file_hazard(stat, how) {
+            None => Ok(()),
+            Some(hazard) => Err(StoreError::Unsafe {
+                path: self.path_of(name),
+                hazard,
+            }),
+        }
+    }
+}
+
+/// Says what is wrong with a file. Who only reads needs a regular file and no more: an artifact
+/// that was copied from elsewhere has another owner.
+fn file_hazard(stat: &Stat, how: How) -> Option<Hazard> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Symlink => return Some(Hazard::SymbolicLink),
+        FileType::Directory => return Some(Hazard::Directory),
+        FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => return Some(Hazard::Special),
+    }
+    if how == How::Read {
+        None
+    } else if stat.st_nlink > 1 {
+        Some(Hazard::HardLink)
+    } else if stat.st_uid != geteuid().as_raw() {
+        Some(Hazard::OtherOwner)
+    } else if stat.st_mode & WRITABLE_BY_GROUP_OR_OTHERS != 0 {
+        Some(Hazard::OthersMayWrite)
+    } else {
+        None
+    }
+}
+
+/// Tells a link and a file in a folder's place apart from other failures. The kernel says
+/// `ENOTDIR` for both.
+fn folder_error(path: &Path, error: io::Error, is_link: impl FnOnce(&Path) -> bool) -> StoreError {
+    let hazard = match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::LOOP) => Hazard::SymbolicLink,
+        Some(Errno::NOTDIR) if is_link(path) => Hazard::SymbolicLink,
+        Some(Errno::NOTDIR) => Hazard::NotDirectory,
+        _ => return StoreError::io("open", path)(error),
+    };
+    StoreError::Unsafe {
+        path: path.to_path_buf(),
+        hazard,
+    }
+}

@@ -1,0 +1,439 @@
+//! The store: every run that begins leaves exactly one line in the record file.
+//!
+//! ```text
+//! feedback_record.jsonl          active: appended to, or cut back to its last newline, by a lock holder only
+//! feedback_record.jsonl.1 … .4   older; .1 is the newest
+//! feedback_record.jsonl.lock     locked, never written, renamed or removed
+//! feedback_record.jsonl.pending/<id>.open   one per run, from before its start until its line is in the file
+//! ```
+//!
+//! The chain of `seq` and `prev` shows loss and editing to anyone. It does not stop a process of
+//! the same user from rewriting the whole chain: who must know keeps the head elsewhere.
+//! The store neither reads nor builds a record: it asks a [`Scribe`].
+
+mod active;
+mod error;
+pub(crate) mod folder;
+pub(crate) mod lines;
+pub(crate) mod lock;
+pub(crate) mod pending;
+pub(crate) mod place;
+mod rotate;
+pub(crate) mod scribe;
+mod session;
+pub(crate) mod system;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use error::{FinishError, Hazard, StoreError};
+pub use scribe::{Checked, DocumentKind, Identity, Scribe, ScribeError};
+pub use verify::{Damage, Head, Verification, verify};
+
+use folder::Folder;
+use pending::LINE_LIMIT;
+use place::Place;
+use session::{Line, Session};
+use system::{How, Kernel, System, bytes, retry};
+
+/// What an acknowledged record survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The power going out.
+    #[default]
+    Disk,
+    /// The death of every process, but not the machine's.
+    Process,
+}
+
+/// How a store is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The size that a file should not pass, in bytes. It does where rotation fails.
+    pub limit: u64,
+    /// How many rotated files are kept, at least 1.
+    pub keep: u32,
+    /// What an acknowledged record survives.
+    pub durability: Durability,
+    /// How long to wait for the lock.
+    pub lock_limit: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limit: 1_000_000,
+            keep: 4,
+            durability: Durability::Disk,
+            lock_limit: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Something that was found or done beside what was asked, and that a person may want to know.
+#[derive(Debug)]
+pub enum Notice {
+    /// The record file ended in a torn line, which was cut; its pending file still has the record.
+    TailCut {
+        /// The record file.
+        path: PathBuf,
+        /// How much was cut.
+        bytes: u64,
+    },
+    /// The record file ended in a whole record without a newline, which was added.
+    TailCompleted {
+        /// The record file.
+        path: PathBuf,
+    },
+    /// A line was in the file already, and its pending file was removed.
+    AlreadyRecorded {
+        /// Whose line.
+        command_id: String,
+    },
+    /// A record that waited was appended.
+    Recovered {
+        /// Whose record.
+        command_id: String,
+        /// True where its runner died before the run had ended, so that there is no exit code.
+        died: bool,
+    },
+    /// Something that waits could not be appended now, and goes on waiting.
+    NotRecovered {
+        /// Why.
+        error: StoreError,
+    },
+    /// A pending file is no record and never will be; it was kept under another name.
+    SetAside {
+        /// The new name.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The record file could not be rotated and grows past its limit.
+    NotRotated {
+        /// Why.
+        error: StoreError,
+    },
+    /// The oldest file was dropped.
+    Dropped {
+        /// The file.
+        path: PathBuf,
+        /// The first position in it, where it could be read.
+        first_seq: Option<u64>,
+        /// The last position in it, where it could be read.
+        last_seq: Option<u64>,
+    },
+    /// The disk did not take the record file's content.
+    SyncFailed {
+        /// The record file.
+        path: PathBuf,
+    },
+    /// At some time, the disk did not take a store file's content. Remove the mark when the disk
+    /// is well again.
+    Degraded {
+        /// The mark.
+        path: PathBuf,
+    },
+    /// The body could not be written beside its intent, so that only the append can save it.
+    NotDeposited {
+        /// Why.
+        error: StoreError,
+    },
+    /// The line is in the file, but its pending file could not be removed; the next run does it.
+    LeftBehind {
+        /// Why.
+        error: StoreError,
+    },
+}
+
+/// A run that has begun. Where it is dropped without [`Store::finish`], the next writer records
+/// that its runner died.
+#[derive(Debug)]
+pub struct OpenRun {
+    command_id: String,
+    /// The pending file, locked for as long as we live, and the length of the intent in there.
+    file: Option<(File, u64)>,
+}
+
+impl OpenRun {
+    /// Returns a run that left no intent, for who asked to run even where the store refuses.
+    /// If the runner dies, nobody will know of it.
+    #[must_use]
+    pub fn unannounced(command_id: &str) -> Self {
+        Self {
+            command_id: command_id.to_owned(),
+            file: None,
+        }
+    }
+
+    /// Returns whose run it is.
+    #[must_use]
+    pub fn command_id(&self) -> &str {
+        &self.command_id
+    }
+}
+
+/// A record that is in the file.
+#[derive(Debug)]
+pub struct Appended {
+    /// Its position in the store.
+    pub seq: u64,
+    /// `sha256:` of its line.
+    pub hash: String,
+    /// The line, without its newline.
+    pub line: String,
+    /// What else was found and done.
+    pub notices: Vec<Notice>,
+}
+
+/// What recovery found and did.
+#[derive(Debug)]
+pub struct Recovered {
+    /// Everything worth telling.
+    pub notices: Vec<Notice>,
+}
+
+/// A record file with everything that belongs to it.
+#[derive(Debug)]
+pub struct Store {
+    place: Place,
+    options: Options,
+}
+
+impl Store {
+    /// Opens the store of a record file. Creates the file's folder where it is missing (but not
+    /// its parents); everything else is created when it is needed.
+    ///
+    /// # Errors
+    /// The folder cannot be opened, is a symbolic link, belongs to another user (unless we are
+    /// root), or may be written to by everybody.
+    pub fn open(record_file: &Path, options: Options) -> Result<Self, StoreError> {
+        Self::open_on(Arc::new(Kernel), record_file, options)
+    }
+
+    pub(crate) fn open_on(
+        system: Arc<dyn System>,
+        record_file: &Path,
+        options: Options,
+    ) -> Result<Self, StoreError> {
+        let place = Place::open(system, record_file, true)?;
+        place.folder.check_shared()?;
+        Ok(Self { place, options })
+    }
+
+    /// Puts the redacted intent of a run on the disk, together with room for its record.
+    /// Call it before the command starts.
+    ///
+    /// # Errors
+    /// The record of this run could not be guaranteed: do not run the command.
+    pub fn begin(&self, command_id: &str, intent: &str) -> Result<OpenRun, StoreError> {
+        check_document("intent", command_id, intent)?;
+        self.refuse_unsafe()?;
+        let pending = self.pending()?;
+        let content = format!("{intent}\n");
+        let room = bytes(LINE_LIMIT).saturating_add(1);
+        let file = pending::create(&pending, command_id, pending::OPEN, &content, room)?;
+        let run = OpenRun {
+            command_id: command_id.to_owned(),
+            file: Some((file, bytes(content.len()))),
+        };
+        if let Err(error) = self.secure(&pending, &run) {
+            // The command will not run, so nothing may be left that says it did.
+            let _ = pending.remove(&pending::name(command_id, pending::OPEN));
+            return Err(error);
+        }
+        Ok(run)
+    }
+
+    /// Takes back a run that was begun and whose command was never started.
+    ///
+    /// # Errors
+    /// The pending file could not be removed; the next writer will record that the runner died.
+    pub fn abandon(&self, run: OpenRun) -> Result<(), StoreError> {
+        let OpenRun { command_id, file } = run;
+        match file {
+            None => Ok(()),
+            Some(_lock) => self
+                .pending()?
+                .remove(&pending::name(&command_id, pending::OPEN)),
+        }
+    }
+
+    /// Brings the record of a run into the file, after those that others left behind.
+    ///
+    /// # Errors
+    /// The record is not in the file. Where `waits` is set, it is whole in the pending folder and
+    /// a later run merges it.
+    pub fn finish(
+        &self,
+        run: OpenRun,
+        body: &str,
+        scribe: &mut dyn Scribe,
+    ) -> Result<Appended, FinishError> {
+        let mut notices = Vec::new();
+        let mut waits = false;
+        let outcome = self
+            .deposit(&run, body, &mut waits, &mut notices)
+            .and_then(|pending| self.enter(&pending, &run, body, scribe, &mut notices));
+        match outcome {
+            Ok(line) => Ok(Appended {
+                seq: line.seq,
+                hash: line.hash,
+                line: line.text,
+                notices,
+            }),
+            Err(cause) => {
+                self.make_last(&run, &cause, &mut notices);
+                Err(FinishError {
+                    command_id: run.command_id,
+                    waits,
+                    cause: Box::new(cause),
+                    notices,
+                })
+            }
+        }
+    }
+
+    /// Brings in the records of all runs that have ended or whose runners died.
+    ///
+    /// # Errors
+    /// The lock could not be had, or nothing could be appended.
+    pub fn recover(&self, scribe: &mut dyn Scribe) -> Result<Recovered, StoreError> {
+        let mut notices = Vec::new();
+        self.refuse_unsafe()?;
+        let pending = self.pending()?;
+        let mut session =
+            Session::begin(&self.place, &pending, self.options, scribe, &mut notices)?;
+        session.recover(None, scribe, &mut notices)?;
+        Ok(Recovered { notices })
+    }
+
+    /// Checks every line, and the chain that they form, without changing anything.
+    pub fn verify(&self, scribe: &mut dyn Scribe) -> Verification {
+        verify(&self.place.active_path(), scribe)
+    }
+
+    /// Returns the path of the active file.
+    #[must_use]
+    pub fn record_file(&self) -> PathBuf {
+        self.place.active_path()
+    }
+
+    fn pending(&self) -> Result<Folder, StoreError> {
+        self.place.folder.private(&self.place.pending)
+    }
+
+    /// Looks at everything that finishing will need, so that a run is refused before it starts.
+    fn refuse_unsafe(&self) -> Result<(), StoreError> {
+        self.place.folder.check_file(&self.place.lock)?;
+        if let Some(file) = self
+            .place
+            .folder
+            .existing(&self.place.active, How::Append)?
+        {
+            active::refuse_foreign(&self.place, &file)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the body behind the intent.
+    fn deposit(
+        &self,
+        run: &OpenRun,
+        body: &str,
+        waits: &mut bool,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Folder, StoreError> {
+        check_document("record", &run.command_id, body)?;
+        let pending = self.pending()?;
+        if let Some((file, intent_bytes)) = &run.file {
+            let line = format!("{body}\n");
+            match pending::write_at(&pending, file, line.as_bytes(), *intent_bytes) {
+                Ok(()) => *waits = true,
+                Err(error) => {
+                    let path = pending.path_of(&pending::name(&run.command_id, pending::OPEN));
+                    notices.push(Notice::NotDeposited {
+                        error: StoreError::io("write", &path)(error),
+                    });
+                }
+            }
+        }
+        Ok(pending)
+    }
+
+    /// Appends the record under the lock, and removes its pending file.
+    fn enter(
+        &self,
+        pending: &Folder,
+        run: &OpenRun,
+        body: &str,
+        scribe: &mut dyn Scribe,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Line, StoreError> {
+        let mut session = Session::begin(&self.place, pending, self.options, scribe, notices)?;
+        session.recover(Some(&run.command_id), scribe, notices)?;
+        let line = session.append(body, &run.command_id, scribe, notices)?;
+        if run.file.is_some() {
+            let name = pending::name(&run.command_id, pending::OPEN);
+            if let Err(error) = pending.remove(&name) {
+                notices.push(Notice::LeftBehind { error });
+            }
+        }
+        Ok(line)
+    }
+
+    /// Does what can be done for a record that must wait. The first failure is the one reported.
+    fn make_last(&self, run: &OpenRun, cause: &StoreError, notices: &mut Vec<Notice>) {
+        let Ok(pending) = self.pending() else {
+            return;
+        };
+        let sync_failed = |notice: &Notice| matches!(notice, Notice::SyncFailed { .. });
+        if notices.iter().any(sync_failed)
+            && let Err(error) = session::mark_degraded(&pending, cause)
+        {
+            notices.push(Notice::LeftBehind { error });
+        }
+        if let Err(error) = self.secure(&pending, run) {
+            notices.push(Notice::NotDeposited { error });
+        }
+    }
+
+    /// Makes a pending file survive the power going out.
+    fn secure(&self, pending: &Folder, run: &OpenRun) -> Result<(), StoreError> {
+        let Some((file, _)) = &run.file else {
+            return Ok(());
+        };
+        if self.options.durability == Durability::Process {
+            return Ok(());
+        }
+        let name = pending::name(&run.command_id, pending::OPEN);
+        retry(|| pending.system.sync(file))
+            .map_err(StoreError::io("sync", &pending.path_of(&name)))?;
+        pending.sync()
+    }
+}
+
+fn check_document(what: &'static str, command_id: &str, document: &str) -> Result<(), StoreError> {
+    let reason = if !pending::is_id(command_id) {
+        "its id is no UUID"
+    } else if document.is_empty() {
+        "it is empty"
+    } else if document.contains('\n') {
+        "it is more than one line"
+    } else if document.len() > LINE_LIMIT {
+        "it is over 256 KiB"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::Document {
+        what,
+        command_id: command_id.to_owned(),
+        reason,
+    })
+}
