@@ -3,11 +3,14 @@
 //! It knows nothing of the leader's descendants.
 
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::ending::{Then, Usage};
+use crate::signal::timespec;
 use crate::tree::pidfd;
 
 /// How a process ended.
@@ -121,10 +124,17 @@ impl Drop for Leader {
     fn drop(&mut self) {
         if !self.reaped {
             let _ = kill_process_group(self.pid, Signal::KILL);
+            if let Some(pidfd) = &self.pidfd {
+                let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
+                let _ = poll(&mut fds, Some(&timespec(DISAPPEARANCE)));
+            }
             let _ = self.reap();
         }
     }
 }
+
+/// How long a killed leader may take to end while a panic is on its way.
+const DISAPPEARANCE: Duration = Duration::from_millis(200);
 
 /// The unit of the system's peak: Linux counts in KiB, macOS in bytes.
 const RSS_UNIT: u64 = if cfg!(target_os = "macos") { 1 } else { 1024 };

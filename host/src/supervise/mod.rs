@@ -3,9 +3,11 @@
 //! It interprets no byte of the output and writes nothing. It blocks the calling thread, which
 //! must live as long as the command: the system kills the command with it.
 
+mod clock;
 mod leader;
 mod oom;
 mod run;
+mod stopping;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
