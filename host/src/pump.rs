@@ -10,8 +10,10 @@ use rustix::io::Errno;
 
 use crate::ending::{Source, StreamFacts, millis};
 
-/// Large enough that the cost of a read is its bytes; as large as an unprivileged pipe can be.
-const BUFFER: usize = 1024 * 1024;
+/// Large enough that the cost of a read is its bytes, small enough to stay in a core's cache.
+const BUFFER: usize = 256 * 1024;
+/// As large as an unprivileged pipe can be, so that a command is seldom kept waiting.
+const FULL_PIPE: usize = 1024 * 1024;
 
 /// Takes what a run puts out, while it runs.
 ///
@@ -119,6 +121,12 @@ impl Pump {
         any
     }
 
+    /// Reads what the pipes hold by now, at most one full pipe each: no writer may prolong this.
+    pub(crate) fn empty(&mut self, sink: &mut dyn Sink) {
+        let rounds = FULL_PIPE / BUFFER;
+        let _ = (0..rounds).take_while(|_| self.read(sink)).count();
+    }
+
     /// Returns the numbers of stdout and of stderr.
     pub(crate) fn facts(&self) -> (StreamFacts, StreamFacts) {
         let [stdout, stderr] = &self.streams;
@@ -133,5 +141,5 @@ fn prepare(pipe: &OwnedFd) {
     }
     // The system may refuse a larger pipe where the user has many; the usual size works as well.
     #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, BUFFER);
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, FULL_PIPE);
 }

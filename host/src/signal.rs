@@ -97,6 +97,23 @@ fn is_readable(pipe: &OwnedFd) -> bool {
     matches!(poll(&mut fds, Some(&Timespec::default())), Ok(count) if count > 0)
 }
 
+/// Says whether this process ignores SIGCHLD, so that the system throws away how children end.
+pub(crate) fn ignores_dead_children() -> bool {
+    // SAFETY: the structure is plain numbers; nothing is set, only the old action is returned.
+    let old = unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut old);
+        old
+    };
+    old.sa_sigaction == libc::SIG_IGN
+}
+
+/// Gives SIGCHLD its default action.
+pub(crate) fn heed_dead_children() {
+    // SAFETY: a default action runs no code of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Returns a poll timeout that is never shorter than `wait`.
 pub(crate) fn timespec(wait: Duration) -> Timespec {
     Timespec {

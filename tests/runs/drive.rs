@@ -29,6 +29,7 @@ pub(crate) fn drive(words: &[&str]) {
         match word {
             "--timeout" => limits.timeout = Some(Duration::from_millis(number())),
             "--grace" => limits.grace = Duration::from_millis(number()),
+            "--adopt-nothing" => limits.adoption = Adoption::None,
             "--keep" => limits.keep_background = true,
             "--stdin" => command.stdin = Stdin::Inherit,
             "--quiet" => sink.passes = false,
@@ -85,7 +86,7 @@ pub(crate) fn storm(adoption: &str) {
     ));
 }
 
-const STORM_RUNS: usize = 30;
+const STORM_RUNS: usize = 20;
 
 /// Runs one of five commands and says whether it ended as it should.
 fn is_right(thread: usize, run: usize, adoption: Adoption) -> bool {

@@ -91,11 +91,11 @@ fn a_deadline_that_passes_while_a_background_child_holds_the_pipe_changes_nothin
     let folder = folder();
     let file = folder.path().join("pid");
     let done = Trial::puppet(["leave", word(&file), "exit", "0"])
-        .timeout(500)
-        .drain(1000)
+        .timeout(1500)
+        .drain(2500)
         .run();
     done.exited(0);
-    assert!(done.took >= Duration::from_millis(1000), "{:?}", done.took);
+    assert!(done.took >= Duration::from_millis(2500), "{:?}", done.took);
 }
 
 #[test]
@@ -156,4 +156,14 @@ fn descendants_have_the_rest_of_the_grace_after_the_leader_is_gone() {
     assert!(done.took >= Duration::from_millis(1200), "{:?}", done.took);
     assert_eq!(done.json()["leftovers"][0]["fate"], "killed");
     assert!(!is_alive(pid_in(&file)));
+}
+
+#[test]
+fn limits_may_be_as_long_as_a_number_can_say() {
+    let mut trial = Trial::puppet(["say", "ready", "wait"]).signal_when("ready", &[15]);
+    trial.limits.timeout = Some(Duration::MAX);
+    trial.limits.silence = Some(Duration::MAX);
+    trial.limits.grace = Duration::MAX;
+    trial.limits.drain = Duration::MAX;
+    assert_eq!(trial.run().outcome()["kind"], "cancelled");
 }

@@ -44,7 +44,7 @@ type Reaction = Box<dyn FnMut(&str, &OwnedFd)>;
 impl Trial {
     /// A run of any argv.
     pub(crate) fn of<A: Into<OsString>>(argv: impl IntoIterator<Item = A>) -> Self {
-        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
+        let (read, write) = std::io::pipe().unwrap();
         let argv = argv.into_iter().map(Into::into).collect();
         Self {
             command: Command {
@@ -53,7 +53,7 @@ impl Trial {
             },
             limits: Limits::default(),
             reaction: None,
-            control: (Control::over(read), write),
+            control: (Control::over(read.into()), write.into()),
         }
     }
 

@@ -178,15 +178,7 @@ fn a_runner_process_hears_real_signals() {
 
 #[test]
 fn a_signal_that_was_ignored_from_the_start_stays_ignored() {
-    let mut runner = Driver::start_with(&[], &["say", "ready", "wait"], |command| {
-        let hook = || {
-            // SAFETY: installs no code.
-            unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
-            Ok(())
-        };
-        // SAFETY: the hook makes one system call.
-        unsafe { command.pre_exec(hook) };
-    });
+    let mut runner = ignoring(libc::SIGHUP, &[], &["say", "ready", "wait"]);
     assert_eq!(runner.line(), "ready");
     runner.signal(libc::SIGHUP);
     runner.signal(libc::SIGTERM);
@@ -200,4 +192,53 @@ fn a_command_does_not_outlive_a_runner_that_was_killed() {
     runner.child().kill().unwrap();
     runner.child().wait().unwrap();
     eventually("the command has ended", || !is_alive(command));
+}
+
+#[test]
+fn a_runner_that_was_started_with_sigchld_ignored_still_learns_exit_codes() {
+    let ending = ignoring(libc::SIGCHLD, &[], &["exit", "3"]).ending();
+    assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 3}));
+}
+
+#[test]
+fn a_library_in_a_process_that_ignores_sigchld_starts_nothing() {
+    let folder = folder();
+    let file = folder.path().join("was-run");
+    let ending = ignoring(libc::SIGCHLD, &["--adopt-nothing"], &["touch", word(&file)]).ending();
+    assert_eq!(
+        ending["outcome"],
+        json!({"kind": "not-started", "cause": "other"})
+    );
+    assert!(ending["error"].as_str().unwrap().contains("SIGCHLD"));
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_status_that_somebody_else_has_collected_is_no_success() {
+    let folder = folder();
+    let file = folder.path().join("go-on");
+    let go_on = file.clone();
+    let done = Trial::puppet(["say-pid", "await-file", word(&file), "exit", "0"])
+        .when("pid", move |text, _| {
+            std::fs::write(&go_on, "x").unwrap();
+            let pid: i32 = text.trim().strip_prefix("pid ").unwrap().parse().unwrap();
+            // SAFETY: passes three numbers.
+            assert_eq!(unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) }, pid);
+        })
+        .run();
+    assert_eq!(done.outcome(), json!({"kind": "runner-died"}));
+    assert_eq!(done.ending.exit_code(), None);
+}
+
+/// Starts a runner in which a signal is ignored from the beginning.
+fn ignoring(signal: i32, options: &[&str], words: &[&str]) -> Driver {
+    Driver::start_with(options, words, |command| {
+        let hook = move || {
+            // SAFETY: installs no code.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+            Ok(())
+        };
+        // SAFETY: the hook makes one system call.
+        unsafe { command.pre_exec(hook) };
+    })
 }

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::rig::{Driver, Trial, eventually, folder, is_alive, kill, pid_in, puppet, word};
+use crate::rig::{Driver, Trial, eventually, folder, is_alive, kill, pid_in, puppet, state, word};
 use feedback_host::ending::Fate;
 use serde_json::json;
 
@@ -177,4 +177,20 @@ fn a_process_that_cannot_be_ended_is_named_and_the_run_still_ends() {
     );
     assert!(is_alive(pid));
     kill(pid, libc::SIGKILL);
+}
+
+#[test]
+fn a_sink_that_panics_leaves_no_process_behind() {
+    let (send, receive) = std::sync::mpsc::channel();
+    let run = std::thread::spawn(move || {
+        Trial::puppet(["say-pid", "wait"])
+            .when("pid ", move |text, _| {
+                send.send(text.trim().strip_prefix("pid ").unwrap().parse().unwrap())
+                    .unwrap();
+                panic!("on purpose");
+            })
+            .run()
+    });
+    assert!(run.join().is_err());
+    assert_eq!(state(receive.recv().unwrap()), None);
 }

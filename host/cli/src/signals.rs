@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use feedback_host::supervise::Control;
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::Signal;
 
 /// What the runner hears; SIGTSTP and SIGCONT pause and resume, the others cancel.
@@ -27,7 +27,9 @@ const HEARD: [Signal; 6] = [
 /// # Errors
 /// The system has no descriptors left, or refuses a handler.
 pub(crate) fn control() -> io::Result<Control> {
-    let (pipe, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    let (pipe, writer) = io::pipe()?;
+    // A handler must never wait.
+    fcntl_setfl(&writer, fcntl_getfl(&writer)? | OFlags::NONBLOCK)?;
     let writer = Arc::new(writer);
     let ignored = ignored_signals();
     for signal in HEARD.iter().map(|signal| signal.as_raw()) {
@@ -46,7 +48,7 @@ pub(crate) fn control() -> io::Result<Control> {
             })?;
         }
     }
-    Ok(Control::over(pipe))
+    Ok(Control::over(pipe.into()))
 }
 
 /// Returns the mask of the signals that this process ignores; bit 0 is signal 1.

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::ending::{NotStarted, NotStartedCause};
+use crate::tree;
 use image::Image;
 
 pub(crate) use shell::stages;
@@ -125,7 +125,8 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     let (stderr, stderr_write) = pipe("stderr")?;
     let mut process = image.process(command.stdin, stdout_write, stderr_write);
     let (at, copied) = (Instant::now(), image::memory_that_a_fork_copies());
-    let child = spawn(&mut process).map_err(|error| {
+    let run_id = command.run_id.as_deref().unwrap_or_default();
+    let child = spawn(&mut process, run_id).map_err(|error| {
         diagnose::failed_start(
             &error,
             &program,
@@ -146,10 +147,10 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     })
 }
 
-fn spawn(process: &mut std::process::Command) -> io::Result<Child> {
+fn spawn(process: &mut std::process::Command, run_id: &str) -> io::Result<Child> {
     let mut attempt = 0;
     loop {
-        match process.spawn() {
+        match tree::enrol(run_id, || process.spawn()) {
             Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) && attempt < BUSY_RETRIES => {
                 attempt += 1;
                 std::thread::sleep(BUSY_PAUSE);
@@ -217,14 +218,11 @@ fn shown(text: &OsStr) -> String {
 }
 
 fn pipe(purpose: &str) -> Result<(OwnedFd, OwnedFd), NotStarted> {
-    pipe_with(PipeFlags::CLOEXEC)
-        .map_err(|errno| resources(&format!("no pipe for {purpose}"), errno))
-}
-
-fn resources(what: &str, errno: Errno) -> NotStarted {
-    let errno = errno.raw_os_error();
-    let error = format!("{what}: {}", io::Error::from_raw_os_error(errno));
-    NotStarted::new(NotStartedCause::ResourceLimit, Some(errno), error)
+    let (read, write) = io::pipe().map_err(|error| {
+        let text = format!("no pipe for {purpose}: {error}");
+        NotStarted::new(NotStartedCause::ResourceLimit, error.raw_os_error(), text)
+    })?;
+    Ok((read.into(), write.into()))
 }
 
 /// Opens a directory only to be entered or searched, where the system can.

@@ -3,24 +3,34 @@
 //! It knows nothing of the leader's descendants.
 
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::ending::{Then, Usage};
+use crate::signal::timespec;
 use crate::tree::pidfd;
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Exited(u8),
-    Signaled { signal: i32, core_dumped: bool },
+    Signaled {
+        signal: i32,
+        core_dumped: bool,
+    },
+    /// Another part of this process has collected it. Then its pid may be a stranger's by now.
+    Lost,
 }
 
 impl Status {
-    pub(super) fn then(self) -> Then {
+    pub(super) fn then(self) -> Option<Then> {
         match self {
-            Self::Exited(code) => Then::ExitCode(code),
-            Self::Signaled { signal, .. } => Then::Signal(signal),
+            Self::Exited(code) => Some(Then::ExitCode(code)),
+            Self::Signaled { signal, .. } => Some(Then::Signal(signal)),
+            Self::Lost => None,
         }
     }
 }
@@ -58,7 +68,11 @@ impl Leader {
     /// its pid and its group's number cannot pass to strangers.
     pub(super) fn peek(&self) -> Option<Status> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let status = waitid(WaitId::Pid(self.pid), options).ok()??;
+        let status = match waitid(WaitId::Pid(self.pid), options) {
+            Ok(status) => status?,
+            Err(Errno::CHILD) => return Some(Status::Lost),
+            Err(_) => return None,
+        };
         let code = status
             .exit_status()
             .and_then(|code| u8::try_from(code & 0xff).ok())
@@ -89,10 +103,11 @@ impl Leader {
                 &raw mut usage,
             )
         };
+        // Anything but "not yet" means that there is nothing left to reap.
+        self.reaped = found != 0;
         if found != self.pid.as_raw_pid() {
             return None;
         }
-        self.reaped = true;
         let peak = u64::try_from(usage.ru_maxrss)
             .unwrap_or(0)
             .saturating_mul(RSS_UNIT);
@@ -109,10 +124,17 @@ impl Drop for Leader {
     fn drop(&mut self) {
         if !self.reaped {
             let _ = kill_process_group(self.pid, Signal::KILL);
+            if let Some(pidfd) = &self.pidfd {
+                let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
+                let _ = poll(&mut fds, Some(&timespec(DISAPPEARANCE)));
+            }
             let _ = self.reap();
         }
     }
 }
+
+/// How long a killed leader may take to end while a panic is on its way.
+const DISAPPEARANCE: Duration = Duration::from_millis(200);
 
 /// The unit of the system's peak: Linux counts in KiB, macOS in bytes.
 const RSS_UNIT: u64 = if cfg!(target_os = "macos") { 1 } else { 1024 };

@@ -3,16 +3,18 @@
 //! It interprets no byte of the output and writes nothing. It blocks the calling thread, which
 //! must live as long as the command: the system kills the command with it.
 
+mod clock;
 mod leader;
 mod oom;
 mod run;
+mod stopping;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::ending::{Ending, Source};
-use crate::spawn;
+use crate::ending::{Ending, NotStarted, NotStartedCause, Source};
+use crate::{signal, spawn};
 
 pub use crate::pump::Sink;
 pub use crate::signal::Control;
@@ -68,8 +70,8 @@ pub fn supervise(
             sink,
         );
     }
-    if limits.adoption == Adoption::Subreaper {
-        adopt_orphans();
+    if let Err(refusal) = prepare_process(limits.adoption) {
+        return without_process(Ending::not_started(refusal, began.elapsed()), sink);
     }
     let (command, run_id) = marked(command);
     let oom = oom::OomWatch::start();
@@ -104,6 +106,22 @@ fn marked(command: &Command) -> (Cow<'_, Command>, String) {
         }),
         run_id,
     )
+}
+
+/// Makes sure that this process will learn how its children end.
+fn prepare_process(adoption: Adoption) -> Result<(), NotStarted> {
+    if signal::ignores_dead_children() {
+        if adoption == Adoption::None {
+            let error = "this process ignores SIGCHLD, so no exit code can be learnt";
+            return Err(NotStarted::new(NotStartedCause::Other, None, error));
+        }
+        // Inherited from whoever started the runner.
+        signal::heed_dead_children();
+    }
+    if adoption == Adoption::Subreaper {
+        adopt_orphans();
+    }
+    Ok(())
 }
 
 /// Off Linux, and where the system refuses, orphans are found by session, group and mark alone.

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal};
 
+use super::clock::{Clock, later};
 use super::leader::{Leader, Status};
 use super::oom::OomWatch;
+use super::stopping::{Reason, Stopping, outcome};
 use super::{Adoption, Limits};
-use crate::ending::{Ending, Fate, Leftover, Limit, Outcome, Stage, millis};
+use crate::ending::{Ending, Fate, Leftover, Limit, Stage, millis};
 use crate::pump::{Pump, Sink};
-use crate::signal::{self, Control, PAUSE, RESUME, timespec};
+use crate::signal::{Control, PAUSE, RESUME, timespec};
 use crate::spawn::{Command, Started, stages};
 use crate::tree::Tree;
 
@@ -39,28 +41,12 @@ pub(super) struct Run<'a> {
     tree: Tree,
     pump: Pump,
     stages: Option<OwnedFd>,
-    started: Instant,
+    clock: Clock,
     next_tick: Option<Instant>,
     next_reaping: Option<Instant>,
-    /// Time that does not count for the limits, and since when the run is paused.
-    paused: Duration,
-    paused_since: Option<Instant>,
     stopping: Option<Stopping>,
     interrupted: Option<i32>,
     exited: bool,
-}
-
-/// What the runner did to end the run.
-struct Stopping {
-    reason: Reason,
-    kill_at: Instant,
-    escalated: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Reason {
-    Limit(Limit, Duration),
-    Signal(i32),
 }
 
 impl<'a> Run<'a> {
@@ -80,15 +66,13 @@ impl<'a> Run<'a> {
             tree: Tree::new(pid, run_id, limits.adoption),
             pump: Pump::new(started.stdout, started.stderr, now),
             stages: started.stages,
-            started: now,
+            clock: Clock::new(now),
             next_tick: sink.tick_every().and_then(|every| now.checked_add(every)),
             next_reaping: match limits.adoption {
                 Adoption::Subreaper => now.checked_add(REAPING),
                 Adoption::None => None,
             },
             sink,
-            paused: Duration::ZERO,
-            paused_since: None,
             stopping: None,
             interrupted: None,
             exited: false,
@@ -98,12 +82,12 @@ impl<'a> Run<'a> {
     /// Runs to the end.
     pub(super) fn end(mut self, command: &Command, oom: &OomWatch) -> Ending {
         let status = self.until_leader_ends();
-        let duration_ms = millis(self.started.elapsed());
+        let duration_ms = millis(self.clock.elapsed());
         self.exited = true;
-        let mut leftovers = if self.stopping.is_some() {
-            self.end_tree()
-        } else {
-            self.leave()
+        let mut leftovers = match status {
+            Some(Status::Lost) => self.let_go(),
+            _ if self.stopping.is_some() => self.end_tree(),
+            _ => self.leave(),
         };
         let usage = self.leader.reap();
         if status.is_none() {
@@ -121,7 +105,7 @@ impl<'a> Run<'a> {
         self.heed_signals();
         let (stdout, stderr) = self.pump.facts();
         Ending {
-            outcome: self.outcome(status, oom),
+            outcome: outcome(self.stopping.as_ref(), status, oom),
             duration_ms,
             error: None,
             stdout,
@@ -186,9 +170,15 @@ impl<'a> Run<'a> {
         self.tree.sweep(&members)
     }
 
+    /// After the leader's status was lost: nothing is signalled, as its group may be a stranger's.
+    fn let_go(&mut self) -> Vec<Leftover> {
+        self.drain(self.limits.drain);
+        Vec::new()
+    }
+
     /// Reads until both ends have been seen, `time` is over, or the user wants to leave.
     fn drain(&mut self, time: Duration) {
-        let limit = Instant::now() + time;
+        let limit = later(Instant::now(), time);
         while !self.pump.is_done() && self.interrupted.is_none_or(|_| self.stopping.is_some()) {
             let left = limit.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -196,9 +186,7 @@ impl<'a> Run<'a> {
             }
             self.turn(Some(left));
         }
-        // What is in the pipes by now was written in time. One pipe's worth each, as no writer
-        // may prolong this.
-        self.pump.read(self.sink);
+        self.pump.empty(self.sink);
     }
 
     /// Waits for one event, reads, and heeds signals.
@@ -246,7 +234,7 @@ impl<'a> Run<'a> {
         });
         let limits = self
             .next_limit(now)
-            .map(|(left, _)| left)
+            .map(|(_, _, left)| left)
             .filter(|_| self.stopping.is_none());
         let chores = self.next_tick.into_iter().chain(self.next_reaping).min();
         let tick = chores.map(|chore| chore.saturating_duration_since(now));
@@ -254,42 +242,16 @@ impl<'a> Run<'a> {
         [ending, limits, tick, poll].into_iter().flatten().min()
     }
 
-    /// Returns the limit that comes first and the time until then. A paused run has none.
-    fn next_limit(&self, now: Instant) -> Option<(Duration, Reason)> {
-        if self.paused_since.is_some() {
-            return None;
-        }
-        let running = now.duration_since(self.started).saturating_sub(self.paused);
-        let deadline = self.limits.timeout.map(|limit| {
-            (
-                limit.saturating_sub(running),
-                Reason::Limit(Limit::Deadline, limit),
-            )
-        });
-        let silence = self.limits.silence.map(|limit| {
-            let silent = now.saturating_duration_since(self.quiet_since());
-            (
-                limit.saturating_sub(silent),
-                Reason::Limit(Limit::Silence, limit),
-            )
-        });
-        deadline
-            .into_iter()
-            .chain(silence)
-            .min_by_key(|(left, _)| *left)
-    }
-
-    /// A pause is no silence: its end counts like a byte.
-    fn quiet_since(&self) -> Instant {
-        self.pump.last_byte().max(self.started + self.paused)
+    fn next_limit(&self, now: Instant) -> Option<(Limit, Duration, Duration)> {
+        self.clock
+            .next_limit(self.limits, self.pump.last_byte(), now)
     }
 
     fn enforce_limits(&mut self, now: Instant) {
         if self.stopping.is_none()
-            && let Some((left, reason)) = self.next_limit(now)
-            && left.is_zero()
+            && let Some((limit, after, Duration::ZERO)) = self.next_limit(now)
         {
-            self.stop(reason, Signal::TERM);
+            self.stop(Reason::Limit(limit, after), Signal::TERM);
         }
     }
 
@@ -300,7 +262,7 @@ impl<'a> Run<'a> {
         self.tree.signal(Signal::CONT);
         self.stopping = Some(Stopping {
             reason,
-            kill_at: Instant::now() + self.limits.grace,
+            kill_at: later(Instant::now(), self.limits.grace),
             escalated: false,
         });
     }
@@ -341,26 +303,25 @@ impl<'a> Run<'a> {
 
     /// SIGTSTP would be lost on a group that no shell looks after, so the group gets SIGSTOP.
     fn pause(&mut self) {
-        if self.exited || self.stopping.is_some() || self.paused_since.is_some() {
+        if self.exited || self.stopping.is_some() || self.clock.is_paused() {
             return;
         }
         self.tree.signal_group(Signal::STOP);
-        self.paused_since = Some(Instant::now());
+        self.clock.pause();
         if self.limits.adoption == Adoption::Subreaper {
             let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
         }
     }
 
     fn resume(&mut self) {
-        if let Some(since) = self.paused_since.take() {
-            self.paused += since.elapsed();
+        if self.clock.resume() {
             self.tree.signal_group(Signal::CONT);
         }
     }
 
     fn tick(&mut self, now: Instant) {
         if self.next_tick.is_some_and(|tick| now >= tick) {
-            self.sink.tick(now.duration_since(self.started));
+            self.sink.tick(self.clock.elapsed());
             self.next_tick = self
                 .sink
                 .tick_every()
@@ -370,58 +331,6 @@ impl<'a> Run<'a> {
         if self.next_reaping.is_some_and(|reaping| now >= reaping) {
             self.tree.reap_adopted();
             self.next_reaping = now.checked_add(REAPING);
-        }
-    }
-
-    fn outcome(&self, status: Option<Status>, oom: &OomWatch) -> Outcome {
-        let then = status.map(Status::then);
-        match (&self.stopping, status) {
-            (
-                Some(Stopping {
-                    reason: Reason::Limit(limit, after),
-                    escalated,
-                    ..
-                }),
-                _,
-            ) => Outcome::TimedOut {
-                limit: *limit,
-                after_ms: millis(*after),
-                escalated: *escalated,
-                then,
-            },
-            (
-                Some(Stopping {
-                    reason: Reason::Signal(number),
-                    escalated,
-                    ..
-                }),
-                _,
-            ) => Outcome::Cancelled {
-                signal: *number,
-                name: signal::name(*number),
-                escalated: *escalated,
-                then,
-            },
-            (None, Some(Status::Exited(code))) => Outcome::Exited { code },
-            (
-                None,
-                Some(Status::Signaled {
-                    signal,
-                    core_dumped,
-                }),
-            ) => Outcome::Signaled {
-                signal,
-                name: signal::name(signal),
-                core_dumped,
-                hint: (signal == libc::SIGKILL).then(|| oom.hint()).flatten(),
-            },
-            // Only a stopping run gives its leader up; without a status there is no success.
-            (None, None) => Outcome::Cancelled {
-                signal: libc::SIGKILL,
-                name: signal::name(libc::SIGKILL),
-                escalated: true,
-                then,
-            },
         }
     }
 

@@ -5,12 +5,14 @@
 //! its child. It is never older than the leader. This file only looks; it signals one process at
 //! a time, and never the wrong one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, getpid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, waitid};
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
@@ -28,8 +30,28 @@ pub enum Adoption {
     Subreaper,
 }
 
-/// The leaders of all the runs of this process: never adopted, never taken for another run's.
-static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+/// The leaders of all the runs of this process and their marks: what belongs to one of them is
+/// never taken for another's.
+static LEADERS: Mutex<Leaders> = Mutex::new(Leaders::new());
+
+type Leaders = BTreeMap<i32, Vec<u8>>;
+
+/// Starts a leader and enters it into the list in one step: while the list is held, no other run
+/// can take the new process for an orphan, and signal or reap it.
+pub(crate) fn enrol(run_id: &str, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
+    let mut leaders = leaders();
+    let child = spawn()?;
+    leaders.insert(Pid::from_child(&child).as_raw_pid(), mark(run_id));
+    Ok(child)
+}
+
+fn mark(run_id: &str) -> Vec<u8> {
+    format!("{RUN_ID}={run_id}").into_bytes()
+}
+
+fn leaders() -> MutexGuard<'static, Leaders> {
+    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How the members of one run are told from all other processes.
 #[derive(Debug)]
@@ -53,12 +75,11 @@ pub(crate) struct Member {
 impl Census {
     pub(crate) fn new(leader: Pid, run_id: &str, adoption: Adoption) -> Self {
         let leader = leader.as_raw_pid();
-        leaders().insert(leader);
         let started = Entry::read(leader).map_or(0, |entry| entry.started);
         Self {
             leader,
             started,
-            mark: format!("{RUN_ID}={run_id}").into_bytes(),
+            mark: mark(run_id),
             adoption,
         }
     }
@@ -88,46 +109,53 @@ impl Census {
         members.into_iter().map(Entry::into_member).collect()
     }
 
-    /// Returns the dead children of this process that a run left to it.
-    pub(crate) fn adopted_dead(&self) -> Vec<Pid> {
+    /// Collects the dead that the runs of this process have left to it.
+    pub(crate) fn reap_adopted(&self) {
         if self.adoption == Adoption::None {
-            return Vec::new();
+            return;
         }
-        let dead = entries().filter(|entry| !entry.is_alive() && self.is_adopted(entry));
-        dead.filter_map(|entry| Pid::from_raw(entry.pid)).collect()
+        // Held throughout, so that the child of a start that fails is left to whoever started it.
+        let leaders = leaders();
+        let dead = entries().filter(|entry| {
+            !entry.is_alive() && is_child(entry) && !leaders.contains_key(&entry.pid)
+        });
+        for pid in dead.filter_map(|entry| Pid::from_raw(entry.pid)) {
+            let _ = waitid(
+                WaitId::Pid(pid),
+                WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+            );
+        }
     }
 
     fn is_member(&self, entry: &Entry) -> bool {
-        entry.session == self.leader
-            || entry.group == self.leader
-            || self.is_adopted(entry)
-            || self.is_marked(entry)
-    }
-
-    fn is_adopted(&self, entry: &Entry) -> bool {
-        self.adoption == Adoption::Subreaper
-            && entry.parent == getpid().as_raw_pid()
-            && entry.started >= self.started
-            && !leaders().contains(&entry.pid)
-    }
-
-    fn is_marked(&self, entry: &Entry) -> bool {
+        if entry.session == self.leader || entry.group == self.leader {
+            return true;
+        }
         // A process of another user does not show its environment.
         let environment = std::fs::read(format!("/proc/{}/environ", entry.pid)).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|variable| variable == self.mark)
+        let carries = |mark: &[u8]| {
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == mark)
+        };
+        carries(&self.mark) || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
     }
+
+    /// Says whether an orphan can only have come from this run.
+    fn may_adopt(&self, entry: &Entry) -> bool {
+        // With several runs at once, one without a mark waits for the run that ends last.
+        is_child(entry) && leaders().keys().all(|leader| *leader == self.leader)
+    }
+}
+
+fn is_child(entry: &Entry) -> bool {
+    entry.parent == getpid().as_raw_pid()
 }
 
 impl Drop for Census {
     fn drop(&mut self) {
         leaders().remove(&self.leader);
     }
-}
-
-fn leaders() -> MutexGuard<'static, BTreeSet<i32>> {
-    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Member {

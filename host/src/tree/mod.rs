@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::ending::{Fate, Leftover};
 use crate::signal::timespec;
@@ -18,7 +18,7 @@ use crate::signal::timespec;
 pub use census::Adoption;
 use census::Census;
 pub(crate) use census::Member;
-pub(crate) use census::pidfd;
+pub(crate) use census::{enrol, pidfd};
 
 /// How long a leftover has for an orderly end before it is killed.
 const COURTESY: Duration = Duration::from_millis(100);
@@ -126,14 +126,9 @@ impl Tree {
         }
     }
 
-    /// Collects the dead that this process has adopted from the run.
+    /// Collects the dead that this process has adopted.
     pub(crate) fn reap_adopted(&self) {
-        for pid in self.census.adopted_dead() {
-            let _ = waitid(
-                WaitId::Pid(pid),
-                WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
-            );
-        }
+        self.census.reap_adopted();
     }
 }
 
