@@ -17,7 +17,6 @@ use rustix::process::geteuid;
 use super::error::{Hazard, StoreError};
 use super::system::{How, System, retry};
 
-const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 const WRITABLE_BY_OTHERS: u32 = 0o002;
 const WRITABLE_BY_GROUP_OR_OTHERS: u32 = 0o022;
@@ -128,11 +127,6 @@ impl Folder {
         }
         if stat.st_mode & WRITABLE_BY_GROUP_OR_OTHERS != 0 {
             return Err(folder.hazard(Hazard::OthersMayWrite));
-        }
-        // A umask may have taken our own permissions when it was made.
-        if stat.st_mode & FOLDER_MODE != FOLDER_MODE {
-            retry(|| self.system.set_mode(folder.fd.as_fd(), FOLDER_MODE))
-                .map_err(StoreError::io("set the permissions of", &folder.path))?;
         }
         Ok(Some(folder))
     }

@@ -261,8 +261,9 @@ impl<'s> Session<'s> {
         notices: &mut Vec<Notice>,
     ) -> Result<(), StoreError> {
         match rotate::rotate(&mut self.active, self.pending, scribe) {
-            Ok(None) => Ok(()),
-            Ok(Some(dropped)) => self.note_drop(&dropped, scribe, notices),
+            Ok(dropped) => dropped
+                .iter()
+                .try_for_each(|dropped| self.note_drop(dropped, scribe, notices)),
             Err(error) => {
                 notices.push(Notice::NotRotated { error });
                 Ok(())

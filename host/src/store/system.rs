@@ -96,11 +96,14 @@ impl System for Kernel {
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
-        Ok(fs::mkdir(path, Mode::RWXU)?)
+        fs::mkdir(path, Mode::RWXU)?;
+        // The umask may have taken permissions without which it cannot even be opened.
+        Ok(fs::chmod(path, Mode::RWXU)?)
     }
 
     fn make_folder_at(&self, dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
-        Ok(fs::mkdirat(dir, name, Mode::RWXU)?)
+        fs::mkdirat(dir, name, Mode::RWXU)?;
+        Ok(fs::chmodat(dir, name, Mode::RWXU, AtFlags::empty())?)
     }
 
     fn open(&self, dir: BorrowedFd<'_>, name: &OsStr, how: How) -> io::Result<File> {
