@@ -49,7 +49,7 @@ fn kill_and_respawn(field: &Field, seed: u64, kills: u64) -> Said {
     for _ in 0..kills {
         let seed = format!("seed={}", next(&mut random) >> 1);
         // Mostly small records, and now and then one that takes many pages.
-        let largest = match next(&mut random) % 4 {
+        let largest = match next(&mut random) % 16 {
             0 => "largest=128000",
             _ => "largest=4000",
         };

@@ -54,16 +54,24 @@ fn busy(path: &Path) -> Said {
     said
 }
 
-/// Runs a writer whose nth call of this name meets with something.
-fn meet(path: &Path, call: &str, nth: u32, what: &str) -> Output {
-    Command::new("strace")
-        .args(["-qq", "-o", "/dev/null", "-e"])
+/// Runs a writer whose nth call of this name meets with something, and says whether it did.
+fn meet(path: &Path, call: &str, nth: u32, what: &str) -> (Output, bool) {
+    let trace = path.with_extension("trace");
+    let output = Command::new("strace")
+        .args(["-qq", "-o"])
+        .arg(&trace)
+        .arg("-e")
+        .arg(format!("trace={call}"))
+        .arg("-e")
         .arg(format!("inject={call}:{what}:when={nth}"))
         .arg(program())
         .arg(path)
         .args(["limit=700", "keep=50"])
         .output()
-        .unwrap()
+        .unwrap();
+    let trace = String::from_utf8_lossy(&std::fs::read(&trace).unwrap()).into_owned();
+    let struck = trace.contains("INJECTED") || output.status.signal() == Some(SIGKILL);
+    (output, struck)
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -113,11 +121,39 @@ fn a_kill_at_any_system_call_loses_tears_and_doubles_nothing() {
         return;
     }
     let points = at_every_point(|path, call, nth, mut said| {
-        let output = meet(path, call, nth, "signal=KILL");
-        let killed = output.status.signal() == Some(SIGKILL);
+        let (output, struck) = meet(path, call, nth, "signal=KILL");
         said.listen(&output);
         check(path, &said);
-        killed
+        struck
+    });
+    eprintln!("{points} points");
+    assert!(points > 50, "only {points} points");
+}
+
+#[test]
+fn an_error_at_any_system_call_loses_tears_and_doubles_nothing() {
+    if !can_trace() {
+        return;
+    }
+    let numbers = ["EIO", "ENOSPC", "EINTR"];
+    let mut turn = 0;
+    let points = at_every_point(|path, call, nth, mut said| {
+        // Every number at every call is tried in the unit tests; here they take turns.
+        turn = (turn + 1) % numbers.len();
+        let number = numbers[turn];
+        // The program's own output is not the store's.
+        if call == "write" && nth > 20 {
+            return false;
+        }
+        let (output, struck) = meet(path, call, nth, &format!("error={number}"));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !errors.contains("panicked") || call == "write",
+            "{number} at {call} {nth}: {errors}"
+        );
+        said.listen(&output);
+        check(path, &said);
+        struck
     });
     eprintln!("{points} points");
     assert!(points > 50, "only {points} points");
