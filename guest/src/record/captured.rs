@@ -23,8 +23,8 @@ struct Part {
 /// Never in practice: every value has a JSON form.
 pub fn captured_json(captured: Captured) -> Result<String, Fault> {
     let mut redactions = Redactions::default();
-    redactions.add(&captured.stdout.findings);
-    redactions.add(&captured.stderr.findings);
+    redactions.add("stdout", &captured.stdout.findings);
+    redactions.add("stderr", &captured.stderr.findings);
     let part = Part {
         stdout_tail: captured.stdout.text,
         stderr_tail: captured.stderr.text,
