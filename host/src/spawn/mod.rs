@@ -3,6 +3,7 @@
 //! It neither reads output nor waits.
 
 mod diagnose;
+mod header;
 mod image;
 mod lookup;
 mod shell;
