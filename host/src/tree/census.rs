@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
@@ -163,14 +163,26 @@ impl Member {
     pub(crate) fn handle(&self) -> Option<OwnedFd> {
         let handle = pidfd(Pid::from_raw(self.pid)?)?;
         // The pid may have passed to another process before the handle was opened.
-        let entry = Entry::read(self.pid)?;
-        (entry.started == self.started && entry.is_alive()).then_some(handle)
+        self.is_there().then_some(handle)
+    }
+
+    fn is_there(&self) -> bool {
+        Entry::read(self.pid).is_some_and(|entry| entry.started == self.started && entry.is_alive())
+    }
+
+    fn send_by_number(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = kill_process(pid, signal);
+        }
     }
 
     /// Signals this process and no other that has got its pid since.
     pub(crate) fn signal(&self, signal: Signal) {
-        if let Some(handle) = self.handle() {
-            send(&handle, signal);
+        match self.handle() {
+            Some(handle) => send(&handle, signal),
+            // Without handles, or without a descriptor for one, a moment's doubt remains.
+            None if self.is_there() => self.send_by_number(signal),
+            None => {}
         }
     }
 }
