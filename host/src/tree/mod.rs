@@ -4,6 +4,7 @@
 //! leader, whose pid must stay taken until the group has been signalled.
 
 mod census;
+mod entry;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
