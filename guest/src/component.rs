@@ -28,7 +28,7 @@ impl about::Guest for Component {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             contract: "0.1.0".to_owned(),
             record_schema: crate::record::schema::CURRENT.to_owned(),
-            rule_set: String::new(),
+            rule_set: crate::redact::rule_set_digest(),
         }
     }
 }
@@ -64,7 +64,7 @@ impl redaction::Guest for Component {
         let (text, findings) = crate::redact::redact(rules, &text);
         redaction::Redacted {
             text,
-            findings: 0,
+            findings: u32::try_from(findings.count()).unwrap_or(u32::MAX),
         }
     }
 }
@@ -83,7 +83,7 @@ impl redaction::GuestFilter for Filter {
         let (text, findings) = this.into_inner::<Self>().0.into_inner().finish();
         redaction::Redacted {
             text,
-            findings: 0,
+            findings: u32::try_from(findings.count()).unwrap_or(u32::MAX),
         }
     }
 }

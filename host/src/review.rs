@@ -35,7 +35,11 @@ pub fn review(component: &Component, project: &Project) -> Result<Verdict, Revie
     let file = &project.record_file;
     let reader = Reader::open(file, Scope::All)?;
     let verification = verify(file, &mut scribe);
-    let damage: Vec<String> = verification.damages.iter().map(ToString::to_string).collect();
+    let damage: Vec<String> = verification
+        .damages
+        .iter()
+        .map(|damage| format!("`{}` line {}: {}", damage.file.display(), damage.line, damage.what))
+        .collect();
     let open_runs: Vec<Value> = verification
         .open_runs
         .iter()

@@ -2,6 +2,10 @@
 //!
 //! It looks at the two ends of a line; the words in between are weighed elsewhere.
 
+use std::sync::OnceLock;
+
+use memchr::{memchr, memchr2, memmem};
+
 /// Starts by which a tool marks a failure, with the grade that they give.
 pub(super) const STARTS: &[(&str, u8)] = &[
     ("--- FAIL", 7),
@@ -189,11 +193,11 @@ const CALM_ENDS: &[&str] = &[
 
 /// Returns the grade that the two ends of a line give; 0 where they say nothing.
 pub(super) fn ends(line: &str) -> u8 {
-    let start = best(STARTS, |mark| line.starts_with(mark));
+    let marks = Marks::shared();
     let bare = without_times(line);
-    let end = best(ENDS, |mark| bare.ends_with(mark));
-    start
-        .max(end)
+    marks
+        .start(line)
+        .max(marks.end(bare))
         .max(numbered(line))
         .max(pytest(line))
         .max(starred(line))
@@ -201,17 +205,71 @@ pub(super) fn ends(line: &str) -> u8 {
 
 /// Returns whether the two ends of a line say that nothing failed here.
 pub(super) fn is_calm(line: &str) -> bool {
+    let has = |text: &str| memmem::find(line.as_bytes(), text.as_bytes()).is_some();
     let end = without_times(line);
     CALM_STARTS.iter().any(|mark| line.starts_with(mark))
         || CALM_ENDS.iter().any(|mark| end.ends_with(mark))
-        || (line.contains(" -o ")
-            && (line.contains(" -c ") || line.contains(" -I") || line.contains(" -l")))
+        || (has(" -o ") && (has(" -c ") || has(" -I") || has(" -l")))
+}
+
+/// The marks by the byte that tells most of them apart.
+struct Marks {
+    starts: Vec<Vec<(&'static str, u8)>>,
+    ends: Vec<Vec<(&'static str, u8)>>,
+}
+
+impl Marks {
+    fn shared() -> &'static Self {
+        static MARKS: OnceLock<Marks> = OnceLock::new();
+        MARKS.get_or_init(|| Self {
+            starts: sorted(STARTS, |mark| mark.bytes().next()),
+            ends: sorted(ENDS, |mark| mark.bytes().next_back()),
+        })
+    }
+
+    fn start(&self, line: &str) -> u8 {
+        let marks = line
+            .bytes()
+            .next()
+            .and_then(|first| self.starts.get(usize::from(first)));
+        best(marks, |mark| line.starts_with(mark))
+    }
+
+    fn end(&self, line: &str) -> u8 {
+        let marks = line
+            .bytes()
+            .next_back()
+            .and_then(|last| self.ends.get(usize::from(last)));
+        best(marks, |mark| line.ends_with(mark))
+    }
+}
+
+fn sorted(
+    marks: &[(&'static str, u8)],
+    key: impl Fn(&str) -> Option<u8>,
+) -> Vec<Vec<(&'static str, u8)>> {
+    (0..=u8::MAX)
+        .map(|byte| {
+            let of_byte = marks.iter().filter(|(mark, _)| key(mark) == Some(byte));
+            of_byte.copied().collect()
+        })
+        .collect()
+}
+
+fn best(marks: Option<&Vec<(&str, u8)>>, holds: impl Fn(&str) -> bool) -> u8 {
+    marks
+        .into_iter()
+        .flatten()
+        .filter(|(mark, _)| holds(mark))
+        .map(|(_, grade)| *grade)
+        .max()
+        .unwrap_or(0)
 }
 
 /// Returns whether the line only belongs to one that explains more: a stack frame, a note.
 pub(super) fn is_aside(line: &str) -> bool {
     (line.starts_with("at ") && line.contains(['(', ':']))
-        || line.contains(": note:")
+        || memmem::find(line.as_bytes(), b": note:").is_some()
         || line.starts_with("note:")
 }
 
@@ -241,15 +299,6 @@ fn without_times(line: &str) -> &str {
     text
 }
 
-fn best(marks: &[(&str, u8)], holds: impl Fn(&str) -> bool) -> u8 {
-    marks
-        .iter()
-        .filter(|(mark, _)| holds(mark))
-        .map(|(_, grade)| *grade)
-        .max()
-        .unwrap_or(0)
-}
-
 /// `  1) name`: the lists of failures of several test runners.
 fn numbered(line: &str) -> u8 {
     let name = line.trim_start_matches(|character: char| character.is_ascii_digit());
@@ -271,7 +320,10 @@ fn pytest(line: &str) -> u8 {
 
 /// `make[2]: *** [target] Error 1` and `***Failed`.
 fn starred(line: &str) -> u8 {
-    match line.split_once("***") {
+    let star = memchr(b'*', line.as_bytes());
+    let parts = star.and_then(|at| line.split_at_checked(at));
+    let parts = parts.filter(|(_, after)| after.starts_with("***"));
+    match parts.map(|(before, after)| (before, after.trim_start_matches('*'))) {
         Some((before, after)) if before.ends_with("]: ") || before.ends_with(": ") => {
             if after.contains("Error") || after.contains("Stop") {
                 5
@@ -298,17 +350,19 @@ pub(super) fn is_place(line: &str) -> bool {
     {
         return is_place(inside);
     }
-    let Some((path, rest)) = line.split_once([':', '(']) else {
+    let near = line.as_bytes().get(..200).unwrap_or(line.as_bytes());
+    let Some(at) = memchr2(b':', b'(', near) else {
         return false;
     };
+    let (path, rest) = line.split_at_checked(at).unwrap_or((line, ""));
+    let rest = rest.get(1..).unwrap_or("");
     let (Some((_, extension)), true) = (
         path.rsplit_once('.'),
         rest.starts_with(|c: char| c.is_ascii_digit()),
     ) else {
         return false;
     };
-    path.len() < 200
-        && !path.contains(' ')
+    !path.contains(' ')
         && !extension.is_empty()
         && extension.len() <= 6
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())

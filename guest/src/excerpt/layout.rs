@@ -36,14 +36,10 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Keeps a line if it fits, or if it already is kept, and returns whether it is.
-    pub(super) fn offer(&mut self, line: &'a Line, limit: usize) -> bool {
-        self.offer_within(line, limit, self.budget)
-    }
-
-    /// The same, with another budget.
-    pub(super) fn offer_within(&mut self, line: &'a Line, limit: usize, budget: usize) -> bool {
-        if self.kept.contains_key(&line.number) {
+    /// Keeps a line if the excerpt then has at most `budget` bytes, or if it is kept already, and
+    /// returns whether it is.
+    pub(super) fn offer(&mut self, line: &'a Line, limit: usize, budget: usize) -> bool {
+        if self.keeps(line) {
             return true;
         }
         let used = self.used_with(line, limit);
@@ -54,6 +50,21 @@ impl<'a> Layout<'a> {
         self.used = used;
         self.kept.insert(line.number, (line, limit));
         true
+    }
+
+    /// Returns whether a line is kept.
+    pub(super) fn keeps(&self, line: &Line) -> bool {
+        self.kept.contains_key(&line.number)
+    }
+
+    /// Returns whether the line with this number is kept.
+    pub(super) fn keeps_number(&self, number: u64) -> bool {
+        self.kept.contains_key(&number)
+    }
+
+    /// Returns the bytes that the excerpt may have.
+    pub(super) fn budget(&self) -> usize {
+        self.budget
     }
 
     /// Returns the bytes used so far.

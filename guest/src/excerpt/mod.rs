@@ -4,13 +4,24 @@
 
 mod bucket;
 mod budget;
+mod choice;
+mod decoration;
 mod form;
 mod grade;
 mod layout;
 mod line;
 mod picker;
+mod place;
 mod policy;
+#[cfg(test)]
+#[expect(
+    clippy::as_conversions,
+    clippy::string_slice,
+    reason = "a test may stop at the first surprise"
+)]
+mod reference;
 mod screen;
+mod search;
 mod tail;
 mod words;
 

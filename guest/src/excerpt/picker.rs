@@ -2,22 +2,22 @@
 //!
 //! It takes redacted text and never looks back: what it holds depends on the policy alone.
 
+use std::rc::Rc;
+
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::bucket::{Bucket, Candidate, template};
+use super::bucket::{Bucket, Candidate, Look};
+use super::choice::{AFTER, Held};
 use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade};
-use super::layout::Layout;
 use super::line::{Line, prefix};
 use super::policy::ExcerptPolicy;
 use super::tail::Tail;
 use crate::redact::Sink;
 
-/// The shortest clamp, below which a line says nothing.
-const SHORTEST_CLAMP: usize = 48;
-/// Lines kept after a candidate, not counting blank ones.
-const AFTER: usize = 2;
-/// Lines among which they are looked for.
-const AFTER_WITHIN: u64 = 4;
+/// Lines among which those that follow a candidate are looked for; blank ones do not count.
+const AFTER_WITHIN: u64 = 14;
+/// The most candidates of one grade that are held at each end of a stream.
+const MOST_CANDIDATES: usize = 512;
 
 /// An excerpt and its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,7 @@ pub struct Picker {
     /// The whole text, while it may still fit.
     whole: Option<String>,
     head: Vec<Line>,
+    head_bytes: usize,
     tail: Tail,
     buckets: Vec<Bucket>,
     /// Candidates whose following lines have not all come yet, oldest first.
@@ -71,8 +72,10 @@ impl Picker {
         } else {
             usize::MAX
         };
+        // The last five lines may be clamped to less than they count for here.
+        let budget = policy.max_bytes + 5 * policy.line_bytes;
         Self {
-            tail: Tail::new(policy.tail(), most, policy.max_bytes, policy.line_bytes),
+            tail: Tail::new(policy.tail().min(5), most, budget, policy.line_bytes),
             policy,
             lines: 0,
             bytes: 0,
@@ -80,6 +83,7 @@ impl Picker {
             open: Open::default(),
             whole: Some(String::new()),
             head: Vec::new(),
+            head_bytes: 0,
             buckets: (0..=HIGHEST).map(|_| Bucket::default()).collect(),
             waiting: Vec::new(),
         }
@@ -124,9 +128,7 @@ impl Picker {
         if usize::try_from(self.needs()).is_ok_and(|needs| needs <= share)
             && let Some(mut text) = self.whole
         {
-            if !self.unended {
-                text.pop();
-            }
+            text.pop();
             return Cut {
                 text,
                 lines: self.lines,
@@ -138,28 +140,17 @@ impl Picker {
     }
 
     fn lay_out(&self, share: usize) -> Cut {
-        let mut layout = self.with_floor(share);
-        let limit = self.policy.line_bytes;
-        if self.policy.is_plain() {
-            self.add_ends(&mut layout);
-        } else {
-            let for_tail = share / 5;
-            for line in self.tail.newest_first() {
-                if !layout.offer_within(line, limit, layout.used().min(share).max(for_tail)) {
-                    break;
-                }
-            }
-            self.add_candidates(&mut layout);
-            for line in self.tail.newest_first() {
-                if !layout.offer(line, limit) {
-                    break;
-                }
-            }
-            self.add_free(&mut layout);
-        }
+        let held = Held {
+            policy: &self.policy,
+            lines: self.lines,
+            head: &self.head,
+            tail: &self.tail,
+            buckets: &self.buckets,
+        };
+        let layout = held.lay_out(share);
         let rendered = layout.render();
-        let newlines =
-            rendered.kept - u64::from(self.unended && rendered.kept > 0 && self.keeps_last());
+        let unended = self.unended && layout.keeps_number(self.lines);
+        let newlines = rendered.kept - u64::from(unended);
         Cut {
             lines: self.lines,
             lines_kept: rendered.kept,
@@ -167,78 +158,6 @@ impl Picker {
             bytes_omitted: self.bytes - rendered.bytes_kept - newlines,
             lines_clamped: rendered.clamped,
             text: rendered.text,
-        }
-    }
-
-    fn keeps_last(&self) -> bool {
-        self.policy.tail() > 0
-    }
-
-    /// Keeps the first and the last lines, clamped as far as the share needs it.
-    fn with_floor(&self, share: usize) -> Layout<'_> {
-        let mut limit = self.policy.line_bytes;
-        loop {
-            let mut layout = Layout::new(self.lines, share);
-            let head = self.head.iter().take(self.policy.head().min(3));
-            let tail = self.tail.newest_first().take(self.policy.tail().min(5));
-            for line in head.chain(tail) {
-                layout.keep(line, limit);
-            }
-            if layout.used() <= share / 4 * 3 || limit <= SHORTEST_CLAMP {
-                return layout;
-            }
-            limit = (limit / 2).max(SHORTEST_CLAMP);
-        }
-    }
-
-    /// Adds lines from both ends by turns, while they fit.
-    fn add_ends<'a>(&'a self, layout: &mut Layout<'a>) {
-        let limit = self.policy.line_bytes;
-        let mut head = self.head.iter();
-        let mut tail = self.tail.newest_first();
-        loop {
-            let fits =
-                [tail.next(), head.next()].map(|line| line.map(|line| layout.offer(line, limit)));
-            if fits.contains(&Some(false)) || fits == [None, None] {
-                return;
-            }
-        }
-    }
-
-    fn add_candidates<'a>(&'a self, layout: &mut Layout<'a>) {
-        let limit = self.policy.line_bytes;
-        let mut seen = std::collections::HashSet::new();
-        for (grade, bucket) in self.buckets.iter().enumerate().rev() {
-            for candidate in bucket.in_turn() {
-                if !seen.insert(candidate.template) {
-                    continue;
-                }
-                if !layout.offer(&candidate.line, limit) {
-                    continue;
-                }
-                if grade >= usize::from(EXPLAINED) {
-                    for line in candidate.after.iter().chain(&candidate.before) {
-                        layout.offer(line, limit);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds lines that are shorter than the marker in their place.
-    fn add_free<'a>(&'a self, layout: &mut Layout<'a>) {
-        for candidate in self.buckets.iter().flat_map(Bucket::in_turn) {
-            for line in candidate
-                .before
-                .iter()
-                .chain([&candidate.line])
-                .chain(&candidate.after)
-            {
-                layout.offer_free(line, self.policy.line_bytes);
-            }
-        }
-        for line in self.tail.newest_first() {
-            layout.offer_free(line, self.policy.line_bytes);
         }
     }
 
@@ -280,9 +199,8 @@ impl Picker {
         if self.whole.is_some() {
             self.add_to_whole(text, bytes);
         }
-        if self.head.len() < self.policy.head() && self.head_fits() {
-            self.head
-                .push(Line::new(self.lines, text, bytes, self.policy.line_bytes));
+        if self.head.len() < self.policy.head() {
+            self.add_to_head(text, bytes);
         }
         if self.policy.is_plain() {
             return;
@@ -296,8 +214,13 @@ impl Picker {
         }
     }
 
-    fn head_fits(&self) -> bool {
-        self.head.len() < 3 || self.bytes <= 16 * u64::try_from(self.policy.max_bytes).unwrap_or(0)
+    fn add_to_head(&mut self, text: &str, bytes: u64) {
+        let limit = self.policy.line_bytes;
+        if self.head.len() < 3 || self.head_bytes <= self.policy.max_bytes {
+            let line = Line::new(self.lines, text, bytes, limit);
+            self.head_bytes += line.shown_bytes(limit) + 1;
+            self.head.push(line);
+        }
     }
 
     fn add_to_whole(&mut self, text: &str, bytes: u64) {
@@ -316,6 +239,7 @@ impl Picker {
     fn add_candidate(&mut self, grade: u8, text: &str, bytes: u64, before: Option<&str>) {
         let limit = self.policy.line_bytes;
         let before = match before {
+            _ if grade < EXPLAINED => None,
             Some(before) => {
                 let length = u64::try_from(before.len()).unwrap_or(u64::MAX);
                 Some(Line::new(self.lines - 1, before, length, limit))
@@ -323,10 +247,10 @@ impl Picker {
             None => self.tail.newest().cloned(),
         };
         let candidate = Candidate {
-            line: Line::new(self.lines, text, bytes, limit),
-            before: before.filter(|line| !is_blank(line.text())),
+            line: Rc::new(Line::new(self.lines, text, bytes, limit)),
+            before: before.map(Rc::new),
             after: Vec::new(),
-            template: template(prefix(text, LOOKED_AT)),
+            look: Look::of(prefix(text, LOOKED_AT)),
         };
         self.waiting.push((grade, candidate));
         self.settle(false);
@@ -334,11 +258,13 @@ impl Picker {
 
     /// Gives a line to the candidates before it.
     fn follow(&mut self, text: &str, bytes: u64) {
-        if !is_blank(text) {
-            let line = Line::new(self.lines, text, bytes, self.policy.line_bytes);
-            for (_, candidate) in &mut self.waiting {
-                candidate.after.push(line.clone());
-            }
+        let line = Rc::new(Line::new(self.lines, text, bytes, self.policy.line_bytes));
+        let explained = self
+            .waiting
+            .iter_mut()
+            .filter(|(grade, _)| *grade >= EXPLAINED);
+        for (_, candidate) in explained {
+            candidate.after.push(Rc::clone(&line));
         }
         self.settle(false);
     }
@@ -348,11 +274,11 @@ impl Picker {
         let lines = self.lines;
         let ready = |(grade, candidate): &(u8, Candidate)| {
             all || *grade < EXPLAINED
-                || candidate.after.len() >= AFTER
+                || candidate.follow_up().count() >= AFTER
                 || lines >= candidate.line.number + AFTER_WITHIN
         };
         let count = self.waiting.iter().take_while(|entry| ready(entry)).count();
-        let most = self.policy.max_bytes / 16;
+        let most = (self.policy.max_bytes / 16).min(MOST_CANDIDATES);
         for (grade, candidate) in self.waiting.drain(..count) {
             if let Some(bucket) = self.buckets.get_mut(usize::from(grade)) {
                 bucket.add(candidate, most);
@@ -399,8 +325,4 @@ impl Open {
         }
         self.bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
     }
-}
-
-fn is_blank(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_whitespace())
 }

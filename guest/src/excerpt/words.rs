@@ -31,6 +31,26 @@ pub(super) enum Kind {
     Calm,
 }
 
+impl Kind {
+    /// Returns a bit of its own for every kind.
+    pub(super) fn bit(self) -> u16 {
+        1 << match self {
+            Self::Error => 0,
+            Self::Fail => 1,
+            Self::Exception => 2,
+            Self::Warning => 3,
+            Self::Fatal => 4,
+            Self::Undefined => 5,
+            Self::Cannot => 6,
+            Self::System => 7,
+            Self::Syntax => 8,
+            Self::Expected => 9,
+            Self::Exit => 10,
+            Self::Calm => 11,
+        }
+    }
+}
+
 /// A phrase in lower case, what it is evidence of, and its weight.
 pub(super) const PHRASES: &[(&str, Kind, u8)] = &[
     ("error", Kind::Error, 1),

@@ -4,6 +4,7 @@
 //! It reads no file and knows no time but the one it is told. `GATE.md` is its table.
 
 mod entry;
+mod fingerprint;
 mod judge;
 mod review;
 mod shown;

@@ -3,7 +3,6 @@
 //! It keeps a few hundred bytes of each run, never an excerpt.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use serde::Deserialize;
@@ -11,6 +10,7 @@ use serde_json::Value;
 
 use super::GatePolicy;
 use super::entry::{self, Entry, Run};
+use super::fingerprint::{self, Content, Same};
 use super::judge::{Finding, judge};
 use super::shown;
 use super::verdict::{Reason, ReasonCode, Verdict};
@@ -44,9 +44,9 @@ pub struct Review {
     /// The newest attempt of every chain.
     chains: Vec<usize>,
     /// For every id: its content, and its attempt.
-    seen: HashMap<String, (u64, usize)>,
+    seen: HashMap<String, (Content, usize)>,
     /// For every exactly known command and directory: its newest success.
-    successes: HashMap<u64, usize>,
+    successes: HashMap<Same, usize>,
     /// What nothing can make up for, with the number of attempts that stood before it.
     damage: Vec<(usize, Reason)>,
 }
@@ -61,9 +61,6 @@ struct Attempt {
     started: Option<Timestamp>,
     standing: Standing,
 }
-
-/// An exactly known command in an exactly known directory.
-type Same = u64;
 
 /// How a run stands by itself.
 #[derive(Debug)]
@@ -103,7 +100,7 @@ impl Review {
     /// Takes the next line of the store, oldest first.
     pub fn consider(&mut self, line: &str) {
         match entry::read(line) {
-            Entry::Run(run) => self.consider_run(&run, content(line)),
+            Entry::Run(run) => self.consider_run(&run, fingerprint::content(line)),
             Entry::Notice | Entry::Exploration => {}
             Entry::Unusable(reason) => self.damage.push((self.attempts.len(), reason)),
         }
@@ -142,7 +139,7 @@ impl Review {
         Verdict::of(all, judged, superseded)
     }
 
-    fn consider_run(&mut self, run: &Run, content: u64) {
+    fn consider_run(&mut self, run: &Run, content: Content) {
         if let Some((known, _)) = self.seen.get(&run.command_id) {
             if *known != content {
                 let what = "is in the store twice, with different content".to_owned();
@@ -156,7 +153,7 @@ impl Review {
         self.seen.insert(run.command_id.clone(), (content, place));
         let started = run.started_at.as_deref().and_then(Timestamp::parse);
         let standing = self.stand(run, started);
-        let same = same(run);
+        let same = fingerprint::same(run);
         if let (Standing::Success, Some(same)) = (&standing, same) {
             self.remember_success(same, place, started);
         }
@@ -305,58 +302,4 @@ fn open_run(intent: &Value, recorded: &HashSet<&str>) -> Option<Reason> {
         shown::command(&command)
     );
     Some(Reason::new(ReasonCode::OpenRun, &shown::id(id), message))
-}
-
-/// What makes two runs the same command in the same directory. `None` where either was
-/// redacted or shortened: then two different ones can look the same.
-fn same(run: &Run) -> Option<Same> {
-    let (command, cwd) = (run.command.as_ref()?, run.cwd.as_ref()?);
-    let redacted = |text: &String| text.contains("[REDACTED");
-    let shortened = |key: &str| {
-        run.clamped
-            .as_ref()
-            .is_some_and(|keys| keys.contains_key(key))
-    };
-    if redacted(cwd) || command.iter().any(redacted) || shortened("command") || shortened("cwd") {
-        return None;
-    }
-    let mut hasher = DefaultHasher::new();
-    (command, &run.command_base64, cwd, &run.cwd_base64).hash(&mut hasher);
-    Some(hasher.finish())
-}
-
-/// A fingerprint of a line without its place in the store.
-fn content(line: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    unsealed(line).hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The line before its integrity keys, where it ends with exactly those. Within a text the
-/// quotes would be escaped, so nothing of a command's output can look like them.
-fn unsealed(line: &str) -> &str {
-    let line = line.trim_ascii_end();
-    let split = line
-        .rfind(r#","seq":"#)
-        .and_then(|at| line.split_at_checked(at))
-        .filter(|(_, seal)| is_seal(seal));
-    match split {
-        Some((body, _)) => body,
-        None => line.strip_suffix('}').unwrap_or(line),
-    }
-}
-
-fn is_seal(seal: &str) -> bool {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Seal {
-        #[serde(rename = "seq")]
-        _seq: u64,
-        #[serde(rename = "prev")]
-        _prev: String,
-        #[serde(rename = "crc")]
-        _crc: String,
-    }
-    let object = seal.strip_prefix(',').map(|keys| format!("{{{keys}"));
-    object.is_some_and(|object| serde_json::from_str::<Seal>(&object).is_ok())
 }

@@ -14,7 +14,7 @@ use crate::capture::{Capture, CaptureOptions, ExcerptPolicy};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::gate::GatePolicy;
-use crate::redact::{RedactionPolicy, Rules};
+use crate::redact::{RedactionPolicy, RuleInfo, Rules};
 
 use duration::Millis;
 
@@ -86,7 +86,8 @@ impl Policy {
     /// Returns the redaction rules in force as a JSON list.
     #[must_use]
     pub fn rules_json(&self) -> String {
-        "[]".to_owned()
+        let rules: Vec<Rule> = self.redaction.list().into_iter().map(Rule::from).collect();
+        serde_json::to_string(&rules).unwrap_or_else(|_| "[]".to_owned())
     }
 }
 
@@ -129,6 +130,28 @@ struct Settings {
     record_file: Option<String>,
     timeout_ms: Option<Millis>,
     grace_ms: Option<Millis>,
+}
+
+/// A redaction rule as it is listed.
+#[derive(Debug, Serialize)]
+struct Rule {
+    id: String,
+    description: String,
+    scope: &'static str,
+    example: String,
+    counter_example: String,
+}
+
+impl From<RuleInfo> for Rule {
+    fn from(rule: RuleInfo) -> Self {
+        Self {
+            id: rule.id,
+            description: rule.description,
+            scope: rule.scope,
+            example: rule.example,
+            counter_example: rule.counter_example,
+        }
+    }
 }
 
 /// The names and values of an environment. A fault must not show a value: some are secret.
@@ -250,6 +273,20 @@ mod tests {
             "{}",
             fault.message
         );
+    }
+
+    #[test]
+    fn every_rule_is_listed_with_its_examples() {
+        let rules = Policy::parse("", "").unwrap().rules_json();
+        let rules: Vec<serde_json::Map<String, Value>> = serde_json::from_str(&rules).unwrap();
+        assert!(rules.len() > 5);
+        for rule in rules {
+            let keys: Vec<&str> = rule.keys().map(String::as_str).collect();
+            assert_eq!(
+                keys,
+                ["id", "description", "scope", "example", "counter_example"]
+            );
+        }
     }
 
     #[test]

@@ -110,7 +110,7 @@ pub(super) fn cwd(
     directory: RawText,
 ) -> Result<Kept<String, String>, Fault> {
     let decoded = directory.decode("cwd")?;
-    let (clean, redacted) = scrubber.redacted(&decoded.text);
+    let (clean, redacted) = scrubber.redacted("cwd", &decoded.text);
     let text = scrubber.clamp("cwd", &clean, CWD_LIMIT);
     let exact = !redacted && text == clean;
     let base64 = decoded

@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
+use super::end::End;
 use super::ending::{Ending, HostStream, Leftover, Stage, Usage};
 use super::expectation::{self, Judged};
 use super::intent::Intent;
 use super::schema::CURRENT;
 use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::capture::{Captured, StreamNumbers};
-use crate::outcome::{Cause, Limit, Outcome, Then};
+use crate::outcome::Outcome;
 use crate::redact::Rules;
 
 /// The most leftovers and stages that a record names, and the length of one, in characters.
@@ -59,44 +60,6 @@ pub(super) struct Body {
     runner: String,
 }
 
-/// The keys that an outcome decides. Private, so that only an [`Outcome`] makes them.
-#[derive(Debug, Serialize)]
-struct End {
-    outcome: &'static str,
-    exit_code: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outcome_detail: Option<Detail>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-/// What an outcome leaves open.
-#[derive(Debug, Default, Serialize)]
-struct Detail {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<Limit>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<Cause>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    errno: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    core_dumped: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    escalated: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    then: Option<Then>,
-}
-
 /// The numbers of a stream, with what only the host knows.
 #[derive(Debug, Serialize)]
 struct Stream {
@@ -120,8 +83,8 @@ impl Body {
         let outcome = scrub_outcome(&mut scrubber, ending.outcome);
         let leftovers = scrub_leftovers(&mut scrubber, ending.leftovers.unwrap_or_default());
         let stages = scrub_stages(&mut scrubber, ending.stages.unwrap_or_default());
-        scrubber.redactions.add(&captured.stdout.findings);
-        scrubber.redactions.add(&captured.stderr.findings);
+        scrubber.redactions.add("stdout", &captured.stdout.findings);
+        scrubber.redactions.add("stderr", &captured.stderr.findings);
         // A dead runner had no clock.
         let duration_ms = ending
             .duration_ms
@@ -190,76 +153,6 @@ impl Stream {
     }
 }
 
-impl End {
-    fn new(outcome: Outcome, error: Option<String>) -> Self {
-        let (kind, exit_code) = (outcome.kind(), outcome.exit_code());
-        let signal = match &outcome {
-            Outcome::Signaled { signal, .. } => Some(*signal),
-            Outcome::Exited { .. }
-            | Outcome::TimedOut { .. }
-            | Outcome::Cancelled { .. }
-            | Outcome::NotStarted { .. }
-            | Outcome::RunnerDied => None,
-        };
-        Self {
-            outcome: kind.as_str(),
-            exit_code,
-            signal,
-            outcome_detail: Detail::of(outcome),
-            error,
-        }
-    }
-}
-
-impl Detail {
-    fn of(outcome: Outcome) -> Option<Self> {
-        let none = Self::default();
-        match outcome {
-            Outcome::Exited { .. } | Outcome::RunnerDied => None,
-            Outcome::Signaled {
-                signal: _,
-                name,
-                core_dumped,
-                hint,
-            } => Some(Self {
-                name,
-                core_dumped: Some(core_dumped),
-                hint,
-                ..none
-            }),
-            Outcome::TimedOut {
-                limit,
-                after_ms,
-                escalated,
-                then,
-            } => Some(Self {
-                limit: Some(limit),
-                after_ms: Some(after_ms),
-                escalated: Some(escalated),
-                then,
-                ..none
-            }),
-            Outcome::Cancelled {
-                signal,
-                name,
-                escalated,
-                then,
-            } => Some(Self {
-                signal: Some(signal),
-                name,
-                escalated: Some(escalated),
-                then,
-                ..none
-            }),
-            Outcome::NotStarted { cause, errno } => Some(Self {
-                cause: Some(cause),
-                errno,
-                ..none
-            }),
-        }
-    }
-}
-
 /// The reason why there is no exit code. Only for a run that did not start the host knows it
 /// better than the outcome.
 fn sentence(scrubber: &mut Scrubber<'_>, ending: &Ending, program: &str) -> Option<String> {
@@ -277,7 +170,8 @@ fn sentence(scrubber: &mut Scrubber<'_>, ending: &Ending, program: &str) -> Opti
 
 /// Redacts the texts that a host put into the detail.
 fn scrub_outcome(scrubber: &mut Scrubber<'_>, outcome: Outcome) -> Outcome {
-    let mut clean = |text: Option<String>| text.map(|text| scrubber.name(&text, NAME_CHARS));
+    let mut clean =
+        |text: Option<String>| text.map(|text| scrubber.name("outcome_detail", &text, NAME_CHARS));
     match outcome {
         Outcome::Signaled {
             signal,
@@ -313,7 +207,7 @@ fn scrub_leftovers(scrubber: &mut Scrubber<'_>, leftovers: Vec<Leftover>) -> Vec
     scrubber.left_out("leftovers", leftovers.len().saturating_sub(LEFTOVERS));
     let kept = leftovers.into_iter().take(LEFTOVERS);
     kept.map(|leftover| Leftover {
-        name: scrubber.name(&leftover.name, NAME_CHARS),
+        name: scrubber.name("leftovers", &leftover.name, NAME_CHARS),
         ..leftover
     })
     .collect()
@@ -328,7 +222,7 @@ fn scrub_stages(scrubber: &mut Scrubber<'_>, stages: Vec<Stage>) -> Vec<Stage> {
     kept.map(|stage| Stage {
         command: stage
             .command
-            .map(|command| scrubber.name(&command, NAME_CHARS)),
+            .map(|command| scrubber.name("stages", &command, NAME_CHARS)),
         ..stage
     })
     .collect()

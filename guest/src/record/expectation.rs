@@ -43,7 +43,7 @@ pub(super) fn scrub(
     let clean: Vec<Expectation> = declared
         .into_iter()
         .map(|expectation| Expectation {
-            kind: scrubber.name(&expectation.kind, TEXT_CHARS),
+            kind: scrubber.name("expectations", &expectation.kind, TEXT_CHARS),
             expected: scrub_value(scrubber, expectation.expected),
         })
         .collect();
@@ -57,14 +57,14 @@ pub(super) fn scrub(
 
 fn scrub_value(scrubber: &mut Scrubber<'_>, value: Value) -> Value {
     match value {
-        Value::String(text) => Value::from(scrubber.name(&text, TEXT_CHARS)),
+        Value::String(text) => Value::from(scrubber.name("expectations", &text, TEXT_CHARS)),
         Value::Array(items) => {
             let items = items.into_iter();
             Value::Array(items.map(|item| scrub_value(scrubber, item)).collect())
         }
         Value::Object(entries) => {
             let clean = entries.into_iter().map(|(key, value)| {
-                let key = scrubber.name(&key, TEXT_CHARS);
+                let key = scrubber.name("expectations", &key, TEXT_CHARS);
                 (key, scrub_value(scrubber, value))
             });
             Value::Object(clean.collect())

@@ -15,6 +15,9 @@ use crate::fault::{Fault, FaultCode};
 use crate::redact::Rules;
 use crate::timestamp::Timestamp;
 
+/// The longest digest or version, in characters.
+const ORIGIN_CHARS: usize = 100;
+
 /// What a host asks to be recorded.
 #[derive(Debug, Deserialize)]
 struct Request {
@@ -86,9 +89,12 @@ impl Intent {
         let cwd = argv::cwd(&mut scrubber, request.cwd)?;
         let note = request.agent_note;
         let agent_note = note.map(|note| scrubber.line("agent_note", &note));
-        let mut origin = |text: Option<String>| scrubber.name(&text.unwrap_or_default(), 100);
-        let [component, policy, runner] =
-            [request.component, request.policy, request.runner].map(&mut origin);
+        let mut origin = |key: &str, text: Option<String>| {
+            scrubber.name(key, &text.unwrap_or_default(), ORIGIN_CHARS)
+        };
+        let component = origin("component", request.component);
+        let policy = origin("policy", request.policy);
+        let runner = origin("runner", request.runner);
         let expect = expectation::scrub(&mut scrubber, request.expect.unwrap_or_default())?;
         Ok(Self {
             schema_version: CURRENT.to_owned(),
@@ -128,7 +134,7 @@ impl Intent {
 fn id(scrubber: &mut Scrubber<'_>, key: &str, text: String) -> Result<String, Fault> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let shaped = (1..=64).contains(&text.len()) && text.bytes().all(plain);
-    if shaped && !scrubber.redacted(&text).1 {
+    if shaped && !scrubber.redacted(key, &text).1 {
         Ok(text)
     } else {
         Err(wrong(key, "expected the id of a record"))

@@ -7,6 +7,7 @@ mod argv;
 mod base64;
 mod body;
 mod captured;
+mod end;
 mod ending;
 mod expectation;
 mod intent;

@@ -7,10 +7,13 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::redact::{Findings, Rules, redact};
+use crate::redact::{Findings, Rules, redact, redact_args};
 
 /// The longest one-line text that is kept, in characters.
 const LINE_CHARS: usize = 1_000;
+
+/// The most lines that are told one by one.
+const LINES_MAX: usize = 64;
 
 /// What was redacted in one record.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
@@ -18,16 +21,49 @@ pub(super) struct Redactions {
     count: u64,
     #[serde(default)]
     rules: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<FoundLine>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    lines_omitted: u64,
+}
+
+/// Findings of one rule on one line of one value.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+struct FoundLine {
+    #[serde(rename = "in")]
+    place: String,
+    line: u64,
+    rule: String,
+    count: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Redactions {
-    /// Adds what was found in one text.
-    pub(super) fn add(&mut self, findings: &Findings) {
+    /// Adds what was found in the value of one key.
+    pub(super) fn add(&mut self, place: &str, findings: &Findings) {
         for (rule, count) in &findings.per_rule {
             self.count = self.count.saturating_add(*count);
-            let total = self.rules.entry((*rule).to_owned()).or_default();
+            let total = self.rules.entry(rule.clone()).or_default();
             *total = total.saturating_add(*count);
         }
+        let room = LINES_MAX.saturating_sub(self.lines.len());
+        let told = findings.lines.iter().take(room).map(|found| FoundLine {
+            place: place.to_owned(),
+            line: found.line,
+            rule: found.rule.clone(),
+            count: found.count,
+        });
+        self.lines.extend(told);
+        let untold = u64::try_from(findings.lines.len().saturating_sub(room)).unwrap_or(u64::MAX);
+        let omitted = findings.lines_omitted.saturating_add(untold);
+        self.lines_omitted = self.lines_omitted.saturating_add(omitted);
     }
 }
 
@@ -54,38 +90,39 @@ impl<'r> Scrubber<'r> {
         }
     }
 
-    /// Redacts a text and says whether anything was redacted in it.
-    pub(super) fn redacted(&mut self, text: &str) -> (String, bool) {
+    /// Redacts the value of a key and says whether anything was redacted in it.
+    pub(super) fn redacted(&mut self, key: &str, text: &str) -> (String, bool) {
         let (clean, findings) = redact(self.rules, text);
-        self.redactions.add(&findings);
+        self.redactions.add(key, &findings);
         let changed = clean != text || !findings.per_rule.is_empty();
         (clean, changed)
     }
 
     /// Redacts the arguments of a command and says whether anything was redacted in them.
     pub(super) fn redacted_args(&mut self, args: &[String]) -> (Vec<String>, bool) {
-        let clean: Vec<String> = args.iter().map(|arg| self.redacted(arg).0).collect();
-        let changed = clean != args;
+        let (clean, findings) = redact_args(self.rules, args);
+        self.redactions.add("command", &findings);
+        let changed = clean != args || !findings.per_rule.is_empty();
         (clean, changed)
     }
 
     /// Redacts a text and makes it one line of at most 1,000 characters.
     pub(super) fn line(&mut self, key: &str, text: &str) -> String {
-        let (first, _) = self.redacted(text);
+        let (first, _) = self.redacted(key, text);
         let folded = fold(&first);
         // Joining lines can put a keyword beside its value.
         let clean = if folded == first {
             first
         } else {
-            self.redacted(&folded).0
+            self.redacted(key, &folded).0
         };
         let kept: String = clean.chars().take(LINE_CHARS).collect();
         self.shortened(key, &clean, &kept)
     }
 
     /// Redacts a name of at most `limit` characters, for instance of a process.
-    pub(super) fn name(&mut self, text: &str, limit: usize) -> String {
-        let (clean, _) = self.redacted(&fold(text));
+    pub(super) fn name(&mut self, key: &str, text: &str, limit: usize) -> String {
+        let (clean, _) = self.redacted(key, &fold(text));
         clean.chars().take(limit).collect()
     }
 

@@ -134,7 +134,7 @@ pub(super) fn query(line: &str, position: usize) -> Option<Hit> {
     }
     let key = text(line, start, equals).to_ascii_lowercase();
     let end = run_end(bytes, equals + 1, |byte| {
-        !byte.is_ascii_whitespace()
+        byte.is_ascii_graphic()
             && !matches!(
                 byte,
                 b'&' | b'"'

@@ -39,6 +39,10 @@ pub(super) enum Action {
     Dot,
     /// An ending.
     Ending,
+    /// A bar between a number and a token.
+    Bar,
+    /// The number of a key that opens a vault.
+    Unseal,
     /// A webhook's host.
     Webhook,
     /// A quoted name of a key's part.
@@ -121,6 +125,9 @@ const RARE: &[(&str, Action)] = &[
     ("xoxr-", Action::Slack),
     ("xoxs-", Action::Slack),
     ("akia", Action::Aws),
+    ("hf_", Action::Look),
+    ("samlresponse=", Action::Name),
+    ("redis-cli", Action::Look),
     ("://", Action::Address),
     ("%3a%2f%2f", Action::Look),
     ("%253a%252f", Action::Look),
@@ -162,8 +169,8 @@ const RARE: &[(&str, Action)] = &[
     (":5432:", Action::PasswordFile),
     (":3306:", Action::PasswordFile),
     (":*:", Action::PasswordFile),
-    ("unseal key", Action::Name),
-    ("recovery key", Action::Name),
+    ("unseal key", Action::Unseal),
+    ("recovery key", Action::Unseal),
     ("\u{1b}", Action::Look),
     ("\u{8}", Action::Look),
     ("\u{200b}", Action::Look),
@@ -187,7 +194,11 @@ const COMMON: &[(&str, Action)] = &[
     ("&x-goog-sig", Action::Query),
     ("?signature=", Action::Query),
     ("&signature=", Action::Query),
+    ("?x-goog-sig", Action::Query),
     ("?hash=", Action::Query),
+    (" -a ", Action::PasswordFlag),
+    (" -w ", Action::PasswordFlag),
+    ("|", Action::Bar),
     ("&samlresponse=", Action::Query),
     ("?samlresponse=", Action::Query),
     ("ewo", Action::Jwt),
@@ -216,11 +227,14 @@ const COMMON: &[(&str, Action)] = &[
 
 /// Prefixes of tokens too common to search whole blocks for; lines with a long run of letters
 /// and digits are chosen anyway.
-const COMMON_PREFIXES: [&str; 24] = [
+const COMMON_PREFIXES: [&str; 23] = [
     "test_", "live_", "api-", "sdk-", "mob-", "rel-", "key-", "comp_", "pat.", "sat.", "npm_",
-    "ext_", "sess-", "sandbox_", "secret_", "API-", "dapi", "dose", "EAAA", "EAAC", "EAAB", "LTAI",
-    "cflt", "4b1d",
+    "ext_", "sess-", "sandbox_", "secret_", "API-", "dapi", "dose", "EAAA", "EAAC", "EAAB", "cflt",
+    "4b1d",
 ];
+
+/// How much of a token's prefix the first look searches for.
+const PREFIX: usize = 8;
 
 /// Where an anchor stands and what it leads to.
 #[derive(Clone, Copy, Debug)]
@@ -257,8 +271,13 @@ impl Anchors {
             .map(|(text, action)| (text.as_bytes(), *action))
             .collect();
         for (prefix, index) in prefixes {
-            if prefix.len() >= 4 && !COMMON_PREFIXES.contains(&prefix) {
-                rare.push(prefix.as_bytes());
+            // What is shorter than a long run must be searched for, however common.
+            let is_short = TOKENS
+                .get(index)
+                .is_some_and(|token| prefix.len() + token.shortest < LONG);
+            if is_short || prefix.len() >= 4 && !COMMON_PREFIXES.contains(&prefix) {
+                // The first look needs no more, and a smaller automaton is a faster one.
+                rare.push(prefix.as_bytes().get(..PREFIX).unwrap_or(prefix.as_bytes()));
             }
             all.push((prefix.as_bytes(), Action::Token(index)));
         }
@@ -322,26 +341,32 @@ fn build(patterns: &[&[u8]], kind: AhoCorasickKind) -> Option<AhoCorasick> {
 }
 
 /// How many characters apart the samples are of the search for long runs.
-const STRIDE: usize = 12;
+const STRIDE: usize = 11;
+/// Shortest run that is found: it holds a sample with twelve more characters behind it.
+const LONG: usize = 2 * STRIDE + 1;
 
 /// Returns where a run of 23 or more letters, digits, `_` and `-`, among them a digit, begins
-/// at or after `from`. Shorter ones may be found as well.
+/// at or after `from`.
 pub(super) fn first_long_run(block: &[u8], from: usize) -> Option<usize> {
-    let mut position = from;
-    while position + STRIDE <= block.len() {
-        let last = position + STRIDE - 1;
-        if !is_run(super::bytes::at(block, last)) {
+    let mut position = from + STRIDE - 1;
+    while let Some(sample) = block.get(position..position + STRIDE + 2) {
+        // Words end within a few characters, so most samples cost three looks.
+        let is_long = [0, 4, 8, 12, 2, 6, 10]
+            .iter()
+            .all(|offset| sample.get(*offset).is_some_and(|byte| is_run(*byte)));
+        if !is_long {
             position += STRIDE;
             continue;
         }
-        let start =
-            super::bytes::run_start(super::bytes::part(block, 0, last), last, is_run).max(from);
-        let end = super::bytes::run_end(block, last, is_run);
+        let start = super::bytes::run_start(block, position, is_run).max(from);
+        let end = super::bytes::run_end(block, position, is_run);
         let run = super::bytes::part(block, start, end);
-        if run.len() >= 2 * STRIDE - 1 && run.iter().any(u8::is_ascii_digit) {
+        if run.len() >= LONG && run.iter().any(u8::is_ascii_digit) {
             return Some(start);
         }
-        position = end.max(position + 1);
+        // The next run begins behind this one; its first sample must not be later than
+        // `STRIDE` characters into it.
+        position = end.max(position + 1) + STRIDE - 1;
     }
     None
 }

@@ -2,6 +2,8 @@
 //!
 //! Every judgement is made on whole lines.
 
+use memchr::memmem;
+
 use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, skip_blanks, text};
 use super::keyed::name_at;
 use super::name::Meaning;
@@ -207,6 +209,7 @@ fn is_armour_header(line: &str) -> bool {
 /// Opens at `-----BEGIN … PRIVATE KEY-----` behind a short prefix and before nothing.
 fn opened_key(line: &str) -> Option<Block> {
     let bytes = line.as_bytes();
+    memmem::find(bytes, b"PRIVATE KEY")?;
     let begin = find_from(bytes, 0, b"-BEGIN ").or_else(|| find_from(bytes, 0, b"- BEGIN "))?;
     let begin = run_start(bytes, begin, |byte| byte == b'-');
     let label = find_from(bytes, begin, b"PRIVATE KEY")?;
@@ -243,7 +246,7 @@ fn opened_key(line: &str) -> Option<Block> {
 
 fn opened_count(line: &str) -> Option<Block> {
     let bytes = line.as_bytes();
-    let found = find_from(bytes, 0, b"Private-Lines:")?;
+    let found = memmem::find(bytes, b"Private-Lines:")?;
     let start = skip_blanks(bytes, found + 14);
     let end = run_end(bytes, start, |byte| byte.is_ascii_digit());
     let left = text(line, start, end).parse::<usize>().ok()?;

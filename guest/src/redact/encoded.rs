@@ -51,6 +51,7 @@ pub(super) fn beginnings() -> Vec<Beginning> {
         ("xoxs-", Inner::Base),
         ("hf_", Inner::Base),
         ("npm_", Inner::Base),
+        ("SG.", Inner::Base),
     ];
     tokens
         .chain(others)
@@ -93,7 +94,7 @@ pub(super) fn find(line: &str, position: usize, beginning: &Beginning) -> Option
             .is_some_and(|head| head.windows(11).any(|window| window == b"PRIVATE KEY")),
         Inner::Base => {
             let plain = run_end(inner, 0, |byte| {
-                byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
             });
             plain >= 20
         }

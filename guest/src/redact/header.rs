@@ -203,7 +203,7 @@ pub(super) fn user_flag(line: &str, position: usize) -> Option<Hit> {
         && !secret.is_empty()
         && !is_placeholder(secret)
         && !secret.starts_with(['$', '{', '<', '/'])
-        && !(is_number && user.bytes().all(|byte| byte.is_ascii_digit()));
+        && (!is_number || user.bytes().any(|byte| !byte.is_ascii_digit()));
     let from = start + user.len() + 1;
     is_value.then(|| Hit::of(Family::Argument, start, from, end))
 }
@@ -237,6 +237,15 @@ pub(super) fn password_flag(line: &str, position: usize) -> Option<Hit> {
     let joined = ["mysql", "mariadb", "sshpass", "7z"]
         .iter()
         .any(|command| find_from(ahead, 0, command.as_bytes()).is_some());
+    let flag = at(bytes, position + 1);
+    let is_other = |letter: u8, command: &str| {
+        flag == letter && find_from(ahead, 0, command.as_bytes()).is_some()
+    };
+    let spaced = match flag {
+        b'p' => spaced,
+        _ => is_other(b'a', "redis-cli") || is_other(b'w', "ldapsearch"),
+    };
+    let joined = joined && flag == b'p';
     let flag_end = position + 2;
     let gap = run_end(bytes, flag_end, |byte| {
         is_blank(byte) || matches!(byte, b'"' | b'\'' | b'=')

@@ -27,6 +27,8 @@ mod name;
 mod scan;
 mod shape;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod token;
 mod tokens;
 mod user;

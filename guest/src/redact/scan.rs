@@ -3,7 +3,7 @@
 //! A line is a whole line or a window of a long one. It changes nothing.
 
 use super::anchors::{Action, Found, first_long_run};
-use super::bytes::{at, text};
+use super::bytes::text;
 use super::hit::{Family, Hit, RuleRef};
 use super::tokens::TOKENS;
 use super::user::Scope;
@@ -82,7 +82,7 @@ fn read(
     });
     let mut name_end = 0;
     rules.anchors.each(line, |found| {
-        judge(rules, line, found, &mut name_end, &mut hits)
+        judge(rules, line, found, &mut name_end, &mut hits);
     });
     for hit in hits {
         let (start, end) = original(hit.start, hit.end);
@@ -121,6 +121,8 @@ fn judge(rules: &Rules, line: &str, found: Found, name_end: &mut usize, hits: &m
         Action::Telegram => shape::telegram(line, start),
         Action::Dot => shape::discord(line, start),
         Action::Ending => shape::ending(line, start),
+        Action::Bar => shape::barred(line, start),
+        Action::Unseal => shape::unseal(line, end),
         Action::Webhook => shape::webhook(line, start),
         Action::Jwk => shape::jwk(line, start),
         Action::PrivateKey => shape::key_on_a_line(line, start),
@@ -171,18 +173,16 @@ fn opaque_header(line: &str, end: usize) -> Option<Hit> {
 /// Reads the base rules' words first, then the name as any other.
 fn named(line: &str, start: usize, name_end: &mut usize) -> Option<Hit> {
     let bytes = line.as_bytes();
-    if super::bytes::has_at(bytes, start, b"password=") {
-        if let Some(hit) = base::password(line, start) {
-            return Some(hit);
-        }
-    }
-    for word in ["api_key", "api-key", "apikey"] {
-        let equals = start + word.len();
-        if super::bytes::has_at(bytes, start, word.as_bytes()) && at(bytes, equals) == b'=' {
-            if let Some(hit) = base::api_key(line, start, equals + 1) {
-                return Some(hit);
-            }
-        }
+    let base = if super::bytes::has_at(bytes, start, b"password=") {
+        base::password(line, start)
+    } else {
+        ["api_key=", "api-key=", "apikey="]
+            .iter()
+            .find(|word| super::bytes::has_at(bytes, start, word.as_bytes()))
+            .and_then(|word| base::api_key(line, start, start + word.len()))
+    };
+    if base.is_some() {
+        return base;
     }
     if start < *name_end {
         return None;

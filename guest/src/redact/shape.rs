@@ -101,6 +101,27 @@ pub(super) fn ending(line: &str, position: usize) -> Option<Hit> {
     None
 }
 
+/// Reads `number|token` of an application; `position` is where the bar stands.
+pub(super) fn barred(line: &str, position: usize) -> Option<Hit> {
+    let bytes = line.as_bytes();
+    let start = run_start(bytes, position, |byte| byte.is_ascii_digit());
+    let end = run_end(bytes, position + 1, is_url_safe);
+    ((14..=17).contains(&(position - start)) && (26..=41).contains(&(end - position - 1)))
+        .then(|| Hit::of(Family::ShapedToken, start, start, end))
+}
+
+/// Reads the key of `Unseal Key 1: …`; `position` is where the words end.
+pub(super) fn unseal(line: &str, position: usize) -> Option<Hit> {
+    let bytes = line.as_bytes();
+    let number = run_end(bytes, position, |byte| {
+        byte.is_ascii_digit() || matches!(byte, b' ' | b'#')
+    });
+    let start = super::bytes::skip_blanks(bytes, number + 1);
+    let end = run_end(bytes, start, super::bytes::is_base64);
+    (at(bytes, number) == b':' && end - start >= 32)
+        .then(|| Hit::of(Family::PrivateKey, position, start, end))
+}
+
 /// Reads the secret path of a webhook's address; `position` is where the host begins.
 pub(super) fn webhook(line: &str, position: usize) -> Option<Hit> {
     const PATHS: [(&str, &str); 10] = [

@@ -44,7 +44,10 @@ impl Alphabet {
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
             Self::Wide => {
                 byte.is_ascii_alphanumeric()
-                    || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'.' | b':' | b'%')
+                    || matches!(
+                        byte,
+                        b'+' | b'/' | b'=' | b'-' | b'_' | b'.' | b':' | b'%' | b'$'
+                    )
             }
         }
     }
@@ -67,6 +70,8 @@ pub(super) enum Fact {
     Holds(&'static str),
     /// The body has the form of a UUID.
     Uuid,
+    /// The body is a number, a colon and hexadecimal digits.
+    NumberAndHex,
 }
 
 /// A kind of token.
@@ -134,6 +139,11 @@ impl Token {
                 .windows(needle.len())
                 .any(|window| window == needle.as_bytes()),
             Fact::Uuid => is_uuid(body),
+            Fact::NumberAndHex => {
+                let number = run_end(body, 0, |byte| byte.is_ascii_digit());
+                let hex = run_end(body, number + 1, |byte| byte.is_ascii_hexdigit());
+                number >= 12 && at(body, number) == b':' && hex == body.len()
+            }
         }
     }
 
@@ -141,6 +151,7 @@ impl Token {
     pub(super) fn example(&self) -> String {
         let prefix = self.prefixes.first().copied().unwrap_or_default();
         let body = match self.fact {
+            Fact::NumberAndHex => format!("{}:{}", "12".repeat(8), sample(Alphabet::Hex, 32)),
             Fact::Uuid => "0c6f51b6-41b0-4888-bd46-13c1997af843".to_owned(),
             Fact::Holds(needle) => {
                 let half = self.shortest / 2;
@@ -156,7 +167,7 @@ impl Token {
                 } else {
                     "."
                 };
-                let each = self.shortest / (dots + 1) + 1;
+                let each = self.shortest / (dots + 1) + 4;
                 vec![sample(self.alphabet, each); dots + 1].join(mark)
             }
             Fact::None | Fact::Digit | Fact::Mixed | Fact::Exact => {
@@ -220,7 +231,6 @@ pub(super) fn is_border(line: &[u8], start: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::redact::tokens::TOKENS;
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::token::{Alphabet, Fact, Token};
 use Alphabet::{Alnum, Base64, Dotted, Hex, Lower, Upper, Url, Wide, Word};
-use Fact::{Digit, Dots, Exact, Holds, Mixed, None as Any, Uuid};
+use Fact::{Digit, Dots, Exact, Holds, Mixed, None as Any, NumberAndHex, Uuid};
 
 /// A token that must begin at a border.
 const fn bordered(
@@ -126,7 +126,7 @@ pub(super) const TOKENS: &[Token] = &[
     bordered("fireworks-key", "Fireworks key", &["fw_"], Alnum, 22, Mixed),
     bordered("voyage-key", "Voyage key", &["pa-", "al-"], Url, 40, Mixed),
     bordered("elevenlabs-key", "ElevenLabs key", &["sk_"], Alnum, 32, Digit),
-    bordered("wandb-key", "Weights & Biases key", &["wandb_v1_"], Word, 40, Any),
+    bordered("wandb-key", "Weights & Biases key", &["wandb_v1_"], Url, 40, Any),
     bordered("helicone-key", "Helicone key", &["sk-helicone-", "pk-helicone-"], Url, 16, Digit),
     bordered("e2b-key", "E2B key", &["e2b_"], Hex, 36, Any),
     bordered("daytona-key", "Daytona key", &["dtn_"], Hex, 40, Any),
@@ -165,7 +165,7 @@ pub(super) const TOKENS: &[Token] = &[
     bordered("mailersend-token", "MailerSend token", &["mlsn."], Hex, 40, Any),
     bordered("resend-key", "Resend key", &["re_"], Word, 24, Mixed),
     bordered("easypost-key", "EasyPost key", &["EZAK", "EZTK"], Alnum, 40, Any),
-    glued("braintree-token", "Braintree token", &["access_token$production$", "access_token$sandbox$"], Dotted, 20, Any),
+    glued("braintree-token", "Braintree token", &["access_token$production$", "access_token$sandbox$"], Wide, 20, Any),
     bordered("razorpay-key", "Razorpay key", &["rzp_live_", "rzp_test_"], Alnum, 14, Any),
     bordered("plaid-token", "Plaid token", &["access-sandbox-", "access-development-", "access-production-"], Url, 36, Uuid),
     bordered("flutterwave-key", "Flutterwave key", &["FLWSECK_TEST-", "FLWSECK-", "FLWPUBK_TEST-"], Alnum, 12, Any),
@@ -227,7 +227,7 @@ pub(super) const TOKENS: &[Token] = &[
     bordered("infisical-token", "Infisical token", &["st."], Dotted, 50, Dots(1)),
     bordered("mongodb-secret", "MongoDB Atlas secret", &["mdb_sa_sk_"], Url, 30, Any),
     bordered("honeycomb-key", "Honeycomb key", &["hcaik_", "hcaic_", "hcalk_", "hcamk_", "hcxik_", "hcxlk_"], Alnum, 40, Any),
-    bordered("asana-token", "Asana token", &["0/", "1/", "2/"], Wide, 44, Digit),
+    bordered("asana-token", "Asana token", &["0/", "1/", "2/"], Wide, 44, NumberAndHex),
     bordered("contentstack-token", "Contentstack token", &["cs"], Hex, 36, Exact),
     bordered("pagerduty-token", "PagerDuty token", &["pdus+"], Wide, 30, Any),
     bordered("confluent-secret", "Confluent secret", &["cflt"], Base64, 56, Any),

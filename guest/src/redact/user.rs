@@ -209,7 +209,7 @@ mod tests {
             ("pattern", |rule| rule.pattern = "acme_(".to_owned()),
             ("example", |rule| rule.example = "nothing".to_owned()),
             ("counter_example", |rule| {
-                rule.counter_example = "acme_87654321".to_owned()
+                rule.counter_example = "acme_87654321".to_owned();
             }),
         ];
         for (key, change) in faulty {
@@ -234,7 +234,7 @@ mod tests {
         let mut spans = Vec::new();
         for rule in &compiled {
             rule.find("x acme_12345678 y", 2, |from, start, end| {
-                spans.push((from, start, end))
+                spans.push((from, start, end));
             });
         }
         assert_eq!(spans, [(2, 7, 15)]);

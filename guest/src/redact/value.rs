@@ -59,11 +59,22 @@ fn is_variable(value: &str) -> bool {
     let dollar = value.strip_prefix('$').is_some_and(|rest| {
         named(rest) && (rest.bytes().all(|byte| !byte.is_ascii_lowercase()) || is_identifier(rest))
     });
+    let member = value.strip_prefix('$').is_some_and(|rest| {
+        let end = super::bytes::run_end(rest.as_bytes(), 0, |byte| {
+            byte.is_ascii_alphanumeric() || byte == b'_'
+        });
+        let after = super::bytes::text(rest, end, rest.len());
+        end > 0
+            && ["->", "::", "[", ".", "("]
+                .iter()
+                .any(|mark| after.starts_with(mark))
+    });
     let percent = value
         .strip_prefix('%')
         .and_then(|rest| rest.strip_suffix('%'))
         .is_some_and(named);
     dollar
+        || member
         || percent
         || matches!(
             value,
@@ -169,6 +180,7 @@ pub(super) fn is_lookup(value: &str) -> bool {
         b'<' => head.bytes().all(|byte| byte.is_ascii_alphabetic()) && value.ends_with('>'),
         _ if names == value.len() => {
             head.contains("::")
+                || (is_path_of_names(head) && !head.bytes().any(|byte| byte.is_ascii_digit()))
                 || (is_path_of_names(head)
                     && [
                         "os.",
@@ -202,6 +214,15 @@ pub(super) fn is_lookup(value: &str) -> bool {
     }
 }
 
+/// Says whether the value is a regular expression.
+fn is_pattern(value: &str) -> bool {
+    [
+        "[^", "[0-9", "[a-z", "[A-Z", "(?:", "(?P", "\\d", "\\w", "\\s", "](", ")$", "+$",
+    ]
+    .iter()
+    .any(|mark| value.contains(mark))
+}
+
 fn is_path_of_names(value: &str) -> bool {
     value.contains('.')
         && value.split('.').all(|part| {
@@ -215,24 +236,28 @@ fn is_path_of_names(value: &str) -> bool {
 }
 
 /// Says whether the value reads like an identifier or words: letters in words of some length,
-/// joined by marks or by case, with at most a short number at the end.
+/// joined by marks or by case, with at most a few digits.
 pub(super) fn is_identifier(value: &str) -> bool {
     let mut words = 0_usize;
     let mut letters = 0_usize;
-    let mut previous = b' ';
     let mut digits = 0_usize;
+    let mut capitals_in_a_row = 0_usize;
+    let mut acronyms = 0_usize;
+    let mut is_in_acronym = false;
+    let mut previous = b' ';
     for byte in value.bytes() {
         match byte {
             b'a'..=b'z' => {
-                if !previous.is_ascii_alphabetic() {
-                    words += 1;
-                }
+                words += usize::from(!previous.is_ascii_alphabetic());
                 letters += 1;
             }
             b'A'..=b'Z' => {
-                if !previous.is_ascii_uppercase() {
-                    words += 1;
+                words += usize::from(!previous.is_ascii_uppercase());
+                if previous.is_ascii_uppercase() {
+                    capitals_in_a_row += 1;
+                    acronyms += usize::from(!is_in_acronym);
                 }
+                is_in_acronym = previous.is_ascii_uppercase();
                 letters += 1;
             }
             b'0'..=b'9' => digits += 1,
@@ -243,16 +268,57 @@ pub(super) fn is_identifier(value: &str) -> bool {
         previous = byte;
     }
     let trailing = value.bytes().rev().take_while(u8::is_ascii_digit).count();
-    // Random text of letters changes case at every second character; words do not.
-    letters > 0 && letters >= words * 3 && digits == trailing && digits <= 1
-        || (digits == 0 && letters > 0 && letters <= 8 && letters >= words * 2)
-        || (digits == 0 && is_camel_of_words(value, letters, words))
+    let is_single_case = !value.bytes().any(|byte| byte.is_ascii_lowercase())
+        || !value.bytes().any(|byte| byte.is_ascii_uppercase());
+    if letters == 0 {
+        return false;
+    }
+    let has_marks = value.bytes().any(|byte| byte.is_ascii_punctuation());
+    if acronyms >= 2 && acronyms * 10 > letters && !is_single_case {
+        return false;
+    }
+    if digits > 0 && is_single_case && !is_wordlike(value) {
+        return false;
+    }
+    // Letters at random have capitals side by side; names have words.
+    match digits {
+        0 => {
+            (is_single_case && value.len() < 40)
+                || (capitals_in_a_row == 0 && letters >= words * 2)
+                || letters >= words * 4
+                || acronyms == 1 && letters >= words * 3 && letters >= 8
+        }
+        1 | 2 if digits == trailing && digits == 1 => {
+            letters >= words * 3 && (capitals_in_a_row == 0 || letters >= words * 4)
+        }
+        1 | 2 if is_single_case && !has_marks && value.len() >= 16 => false,
+        1 | 2 => letters >= 12 && letters >= words * 4 && capitals_in_a_row <= 2,
+        _ => false,
+    }
 }
 
-fn is_camel_of_words(value: &str, letters: usize, words: usize) -> bool {
-    let single_case = !value.bytes().any(|byte| byte.is_ascii_lowercase())
-        || !value.bytes().any(|byte| byte.is_ascii_uppercase());
-    letters > 0 && (single_case && value.len() < 40 || letters >= words * 4)
+/// Says whether the letters could be spoken: a vowel in four, and not five consonants in a row.
+fn is_wordlike(value: &str) -> bool {
+    let mut vowels = 0_usize;
+    let mut letters = 0_usize;
+    let mut consonants_in_a_row = 0_usize;
+    let mut longest = 0_usize;
+    for byte in value.bytes().map(|byte| byte.to_ascii_lowercase()) {
+        match byte {
+            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => {
+                vowels += 1;
+                letters += 1;
+                consonants_in_a_row = 0;
+            }
+            b'a'..=b'z' => {
+                letters += 1;
+                consonants_in_a_row += 1;
+                longest = longest.max(consonants_in_a_row);
+            }
+            _ => consonants_in_a_row = 0,
+        }
+    }
+    letters <= 3 || (vowels * 4 >= letters && longest <= 4)
 }
 
 /// Says whether the value is a place: a path or an address, or a version or a date.
@@ -291,6 +357,7 @@ fn is_version_like(value: &str) -> bool {
     });
     let letters = value.len() - rest.len();
     letters <= 8
+        && is_wordlike(value)
         && !rest.is_empty()
         && rest.len() <= 6
         && rest
@@ -311,7 +378,12 @@ pub(super) fn is_secret(value: &str, meaning: Meaning, is_quoted: bool) -> bool 
         (Meaning::Secret, _) => 8,
         (Meaning::SomeKey, _) => 16,
     };
-    if value.len() < shortest || is_place_or_number(value) {
+    if value.len() < shortest || is_place_or_number(value) || is_pattern(value) {
+        return false;
+    }
+    if !is_quoted
+        && (value.contains("::") || value.starts_with("*const") || value.starts_with("*mut"))
+    {
         return false;
     }
     if value.bytes().any(|byte| byte.is_ascii_whitespace()) {

@@ -59,21 +59,31 @@ impl Decoder {
     }
 
     fn decode(&mut self, bytes: &[u8], give: &mut impl FnMut(&str)) {
-        for chunk in bytes.utf8_chunks() {
-            if !chunk.valid().is_empty() {
-                give(chunk.valid());
+        let mut rest = bytes;
+        loop {
+            let error = match std::str::from_utf8(rest) {
+                Ok(text) => {
+                    if !text.is_empty() {
+                        give(text);
+                    }
+                    return;
+                }
+                Err(error) => error,
+            };
+            let (valid, after) = rest
+                .split_at_checked(error.valid_up_to())
+                .unwrap_or_default();
+            if let Ok(text) = std::str::from_utf8(valid)
+                && !text.is_empty()
+            {
+                give(text);
             }
-            let invalid = chunk.invalid();
-            if invalid.is_empty() {
-                continue;
-            }
-            // Only the last part of a read can be cut short; `utf8_chunks` does not tell the two apart.
-            let cut = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-            if cut && bytes.ends_with(invalid) && is_end(bytes, invalid) {
-                self.partial.extend_from_slice(invalid);
-            } else {
-                self.replace(invalid.len(), give);
-            }
+            let Some(length) = error.error_len() else {
+                self.partial.extend_from_slice(after);
+                return;
+            };
+            self.replace(length, give);
+            rest = after.get(length..).unwrap_or_default();
         }
     }
 
@@ -81,11 +91,6 @@ impl Decoder {
         self.invalid_bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
         give("\u{fffd}");
     }
-}
-
-/// Returns whether `part`, a slice of `bytes`, reaches to the end of `bytes`.
-fn is_end(bytes: &[u8], part: &[u8]) -> bool {
-    std::ptr::eq(bytes.as_ptr_range().end, part.as_ptr_range().end)
 }
 
 #[cfg(test)]

@@ -266,3 +266,99 @@ fn control_in(text: &str, from: usize, length: usize) -> Option<usize> {
             bytes.get(at) != Some(&0xc2) || bytes.get(at + 1).is_some_and(|next| *next < 0xa0)
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normalise(text: &str) -> (String, u64, u64) {
+        let mut whole = String::new();
+        let mut normaliser = Normaliser::default();
+        normaliser.push(text, &mut |piece| whole.push_str(piece));
+        normaliser.finish(&mut |piece| whole.push_str(piece));
+        let mut pieces = String::new();
+        let mut by_character = Normaliser::default();
+        for character in text.chars() {
+            by_character.push(character.encode_utf8(&mut [0; 4]), &mut |piece| {
+                pieces.push_str(piece);
+            });
+        }
+        by_character.finish(&mut |piece| pieces.push_str(piece));
+        assert_eq!(pieces, whole);
+        assert_eq!(by_character.controls_removed, normaliser.controls_removed);
+        assert_eq!(by_character.frames_collapsed, normaliser.frames_collapsed);
+        (
+            whole,
+            normaliser.controls_removed,
+            normaliser.frames_collapsed,
+        )
+    }
+
+    #[track_caller]
+    fn becomes(text: &str, expected: &str) {
+        assert_eq!(normalise(text).0, expected);
+    }
+
+    #[test]
+    fn escape_sequences_are_taken_out_whole() {
+        becomes("\u{1b}[1;31mred\u{1b}[0m", "red");
+        becomes("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\b", "ab");
+        becomes("\u{1b}Pq#0\u{1b}\\a\u{1b}_x\u{1b}\\b\u{1b}^x\u{9c}c", "abc");
+        becomes("\u{1b}(Ba\u{1b}7b\u{1b}#8c\u{1b}=d", "abcd");
+        becomes("\u{9b}31ma\u{9d}0;title\u{9c}b\u{85}c", "abc");
+        assert_eq!(normalise("\u{1b}[1m\u{1b}]0;x\u{7}\0\u{7}a").1, 4);
+    }
+
+    #[test]
+    fn a_sequence_that_never_ends_takes_no_other_line_along() {
+        becomes("a\u{1b}]0;title\nb\n", "a\nb\n");
+        becomes("a\u{1b}[12\nb\n", "a\nb\n");
+        becomes("a\u{1b}\nb\n", "a\nb\n");
+        becomes("\u{1b}]x\u{1b}[31mred", "red");
+        becomes("a\u{1b}[3é", "aé");
+        let long = format!("\u{1b}]{}", "x".repeat(5000));
+        assert_eq!(normalise(&long).0.len(), 5000 - 4096);
+    }
+
+    #[test]
+    fn frames_collapse_to_the_last_one_that_shows_something() {
+        assert_eq!(normalise("10%\r20%\r30%\n"), ("30%\n".to_owned(), 0, 2));
+        becomes("a\r\nb\r\r\nc", "a\nb\nc");
+        becomes("done\r\n\r\nx", "done\n\nx");
+        becomes("error\r      \r\n", "error\n");
+        becomes("error\r\u{1b}[K\n", "error\n");
+        becomes("error\r   ", "error");
+        becomes("old\r  new\n", "  new\n");
+        becomes("first\nold\u{1b}[2K\u{1b}[1Gnew\n", "first\nnew\n");
+        becomes("old\u{1b}[Gnew", "new");
+        becomes("kept\u{1b}[12Gon", "kepton");
+        becomes("\rstart", "start");
+    }
+
+    #[test]
+    fn a_frame_too_long_to_hold_becomes_a_line() {
+        let long = "x".repeat(FRAME_LIMIT + 1);
+        becomes(&format!("{long}\rnew\n"), &format!("{long}\nnew\n"));
+        becomes(&format!("{long}\r\nnew\n"), &format!("{long}\nnew\n"));
+        let short = "x".repeat(FRAME_LIMIT);
+        becomes(&format!("{short}\rnew\n"), "new\n");
+        becomes(&format!("{long}\u{8}\u{8}y"), &format!("{long}y"));
+        let blank = " ".repeat(FRAME_LIMIT + 1);
+        becomes(&format!("old\r{blank}\n"), &format!("{blank}\n"));
+    }
+
+    #[test]
+    fn backspaces_take_the_character_that_is_written_over() {
+        becomes("_\u{8}b_\u{8}o_\u{8}l_\u{8}d", "bold");
+        becomes("é\u{8}é", "é");
+        becomes("-\u{8}\\\u{8}|\u{8}done", "done");
+        becomes("kept\u{8}\n", "kept\n");
+        becomes("a\n\u{8}\u{8}b", "a\nb");
+    }
+
+    #[test]
+    fn tabs_stay_and_other_controls_go() {
+        becomes("a\tb\u{b}\u{c}\u{e}\u{f}\u{7f}c", "a\tbc");
+        becomes("© §é", "© §é");
+    }
+}

@@ -2,6 +2,8 @@
 //!
 //! After a trap the instance is given up: every later call answers with the same trap.
 
+use std::fmt;
+
 use wasmtime::component::ResourceAny;
 use wasmtime::Store;
 
@@ -81,6 +83,14 @@ macro_rules! call {
             stopped
         })
     }};
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("stopped", &self.stopped)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Session {

@@ -8,23 +8,13 @@ use std::io;
 use rustix::io::Errno;
 
 use super::error::{Hazard, StoreError};
-use super::lines::{Backward, after_last_newline, digest, read_range};
+use super::lines::{after_last_newline, digest, read_range};
 use super::pending::LINE_LIMIT;
 use super::place::Place;
 use super::scribe::{Piece, Scribe, ScribeError, take_apart};
 use super::system::{How, bytes, retry};
+use super::tail::Tail;
 use super::{Durability, Notice, Options};
-
-/// Where the chain of lines stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tail {
-    /// The position of the last line; 0 in an empty store.
-    pub(crate) seq: u64,
-    /// The digest of the last line; empty in an empty store.
-    pub(crate) hash: String,
-    /// The `command_id` of the last line where it is whole.
-    pub(crate) last_id: Option<String>,
-}
 
 /// The active file, open for appending.
 #[derive(Debug)]
@@ -61,7 +51,7 @@ impl<'s> Active<'s> {
         active.size = active.measure()?;
         refuse_foreign(place, &active.file)?;
         active.repair(scribe, notices)?;
-        active.tail = active.read_tail(scribe)?;
+        active.tail = Tail::read(place, &active.file, active.size, scribe)?;
         Ok(active)
     }
 
@@ -180,31 +170,6 @@ impl<'s> Active<'s> {
         Ok(matches!(pieces.last(), Some(Piece::Record(..))))
     }
 
-    /// Reads where the chain stands from the newest lines, in rotated files if need be.
-    fn read_tail(&self, scribe: &mut dyn Scribe) -> Result<Tail, StoreError> {
-        let mut walk = Walk::default();
-        if walk.back(self.place, &self.file, self.size, scribe)? {
-            return Ok(walk.tail);
-        }
-        for index in self.place.rotated_indexes()? {
-            let name = self.place.rotated(index);
-            let file = match self.place.folder.existing(&name, How::Read) {
-                Ok(Some(file)) => file,
-                // What somebody else has put there is no part of the chain; readers report it.
-                Ok(None) | Err(StoreError::Unsafe { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            let stat = self.place.folder.stat_file(&file, &name)?;
-            let size = u64::try_from(stat.st_size).unwrap_or(0);
-            let end = after_last_newline(self.place.folder.system.as_ref(), &file, size)
-                .map_err(StoreError::io("read", &self.place.folder.path_of(&name)))?;
-            if walk.back(self.place, &file, end, scribe)? {
-                break;
-            }
-        }
-        Ok(walk.tail)
-    }
-
     fn read(&self, start: u64, end: u64) -> Result<Vec<u8>, StoreError> {
         read_range(self.place.folder.system.as_ref(), &self.file, start, end)
             .map_err(StoreError::io("read", &self.place.active_path()))
@@ -272,51 +237,6 @@ pub(crate) fn refuse_foreign(place: &Place, file: &File) -> Result<(), StoreErro
         path,
         hazard: Hazard::Foreign,
     })
-}
-
-/// A walk from the newest line to the newest whole record.
-#[derive(Default)]
-struct Walk {
-    tail: Tail,
-    started: bool,
-}
-
-impl Walk {
-    /// Goes back through one file, and says whether a whole record was found.
-    fn back(
-        &mut self,
-        place: &Place,
-        file: &File,
-        end: u64,
-        scribe: &mut dyn Scribe,
-    ) -> Result<bool, StoreError> {
-        let path = place.active_path();
-        let mut lines = Backward::new(place.folder.system.as_ref(), file, end);
-        while let Some(line) = lines.next_line().map_err(StoreError::io("read", &path))? {
-            let text = String::from_utf8_lossy(&line);
-            let pieces = take_apart(&text, scribe).map_err(|source| StoreError::Scribe {
-                action: "check",
-                path: path.clone(),
-                source,
-            })?;
-            let newest = pieces.into_iter().rev().find_map(|piece| match piece {
-                Piece::Record(checked, _) => Some(checked),
-                Piece::Fragment(_) => None,
-            });
-            if !self.started {
-                self.started = true;
-                self.tail.hash = digest(&line);
-                self.tail.last_id = newest.as_ref().map(|checked| checked.command_id.clone());
-            }
-            if let Some(checked) = newest {
-                // Damaged lines behind the record keep their positions.
-                self.tail.seq = self.tail.seq.saturating_add(checked.seq);
-                return Ok(true);
-            }
-            self.tail.seq = self.tail.seq.saturating_add(1);
-        }
-        Ok(false)
-    }
 }
 
 fn with_newline(line: &str) -> u64 {

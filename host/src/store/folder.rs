@@ -10,18 +10,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, Mode, Stat};
 use rustix::io::Errno;
-use rustix::process::geteuid;
 
 use super::error::{Hazard, StoreError};
+use super::hazard::{file_hazard, folder_error, private_folder_hazard, shared_folder_hazard};
 use super::system::{How, System, retry};
-
-const FOLDER_MODE: u32 = 0o700;
-const FILE_MODE: u32 = 0o600;
-const WRITABLE_BY_OTHERS: u32 = 0o002;
-const WRITABLE_BY_GROUP_OR_OTHERS: u32 = 0o022;
-const STICKY: u32 = 0o1000;
 
 /// A folder, held open.
 #[derive(Debug)]
@@ -33,16 +27,6 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// Opens the folder that a store is in, and creates it where asked; not its parents.
-    ///
-    /// Usually it is a project's folder, which is not ours to change. We ask that
-    /// - it belongs to us or to root (root may use anybody's: a checkout that is mounted into a
-    ///   container), and
-    /// - not everybody may write to it, unless it is sticky, where others can neither remove nor
-    ///   rename what is ours.
-    ///
-    /// A folder that its group may write to (0775, as a umask of 002 makes it) is accepted: the
-    /// group can change the project itself. What a member could do is to remove or swap whole
-    /// files; a swapped file is not ours and is refused, a removed one breaks the chain of `seq` and `prev`.
     pub(crate) fn open(
         system: Arc<dyn System>,
         path: &Path,
@@ -73,23 +57,17 @@ impl Folder {
 
     /// Refuses to write into a folder that others could play with.
     pub(crate) fn check_shared(&self) -> Result<(), StoreError> {
-        let stat = self.stat_self()?;
-        let me = geteuid();
-        let trusted = stat.st_uid == me.as_raw() || stat.st_uid == 0 || me.is_root();
-        let hazard = if !trusted {
-            Hazard::OtherOwner
-        } else if stat.st_mode & WRITABLE_BY_OTHERS != 0 && stat.st_mode & STICKY == 0 {
-            Hazard::OthersMayWrite
-        } else {
-            return Ok(());
-        };
-        Err(self.hazard(hazard))
+        match shared_folder_hazard(&self.stat_self()?) {
+            None => Ok(()),
+            Some(hazard) => Err(self.hazard(hazard)),
+        }
     }
 
-    /// Opens or creates a folder inside of this one that is ours alone.
-    pub(crate) fn private(&self, name: &OsStr) -> Result<Self, StoreError> {
+    /// Opens or creates a folder inside of this one that is ours alone. The second value says
+    /// whether it was created.
+    pub(crate) fn private(&self, name: &OsStr) -> Result<(Self, bool), StoreError> {
         match self.existing_private(name)? {
-            Some(folder) => Ok(folder),
+            Some(folder) => Ok((folder, false)),
             None => {
                 let path = self.path_of(name);
                 match retry(|| self.system.make_folder_at(self.fd.as_fd(), name)) {
@@ -99,6 +77,7 @@ impl Folder {
                     _ => {}
                 }
                 self.existing_private(name)?
+                    .map(|folder| (folder, true))
                     .ok_or_else(|| StoreError::io("open", &path)(Errno::NOENT.into()))
             }
         }
@@ -106,6 +85,17 @@ impl Folder {
 
     /// Opens a folder inside of this one that is ours alone; none where there is none.
     pub(crate) fn existing_private(&self, name: &OsStr) -> Result<Option<Self>, StoreError> {
+        let Some(folder) = self.existing_folder(name)? else {
+            return Ok(None);
+        };
+        match private_folder_hazard(&folder.stat_self()?) {
+            None => Ok(Some(folder)),
+            Some(hazard) => Err(folder.hazard(hazard)),
+        }
+    }
+
+    /// Opens a folder inside of this one for reading, whosever it is; none where there is none.
+    pub(crate) fn existing_folder(&self, name: &OsStr) -> Result<Option<Self>, StoreError> {
         let path = self.path_of(name);
         let fd = match retry(|| self.system.open_folder_at(self.fd.as_fd(), name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -117,24 +107,11 @@ impl Folder {
                 })
             })?,
         };
-        let folder = Self {
+        Ok(Some(Self {
             system: Arc::clone(&self.system),
             fd,
             path,
-        };
-        let stat = folder.stat_self()?;
-        if stat.st_uid != geteuid().as_raw() {
-            return Err(folder.hazard(Hazard::OtherOwner));
-        }
-        if stat.st_mode & WRITABLE_BY_GROUP_OR_OTHERS != 0 {
-            return Err(folder.hazard(Hazard::OthersMayWrite));
-        }
-        // A umask may have taken our own permissions when it was made.
-        if stat.st_mode & FOLDER_MODE != FOLDER_MODE {
-            retry(|| self.system.set_mode(folder.fd.as_fd(), FOLDER_MODE))
-                .map_err(StoreError::io("set the permissions of", &folder.path))?;
-        }
-        Ok(Some(folder))
+        }))
     }
 
     /// Opens a file that is safe to use; none where there is none.
@@ -172,7 +149,7 @@ impl Folder {
         let path = self.path_of(name);
         let file = retry(|| self.system.open(self.fd.as_fd(), name, how))
             .map_err(StoreError::io("create", &path))?;
-        match retry(|| self.system.set_mode(file.as_fd(), FILE_MODE)) {
+        match retry(|| self.system.set_mode(file.as_fd(), Mode::RUSR | Mode::WUSR)) {
             Ok(()) => Ok(file),
             Err(error) => {
                 // Half a creation is none. The first failure is the one to report.
@@ -271,46 +248,5 @@ impl Folder {
                 hazard,
             }),
         }
-    }
-}
-
-/// Says what is wrong with a file. Who only reads needs a regular file and no more: an artifact
-/// that was copied from elsewhere has another owner.
-fn file_hazard(stat: &Stat, how: How) -> Option<Hazard> {
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => {}
-        FileType::Symlink => return Some(Hazard::SymbolicLink),
-        FileType::Directory => return Some(Hazard::Directory),
-        FileType::Fifo
-        | FileType::Socket
-        | FileType::CharacterDevice
-        | FileType::BlockDevice
-        | FileType::Unknown => return Some(Hazard::Special),
-    }
-    if how == How::Read {
-        None
-    } else if stat.st_nlink > 1 {
-        Some(Hazard::HardLink)
-    } else if stat.st_uid != geteuid().as_raw() {
-        Some(Hazard::OtherOwner)
-    } else if stat.st_mode & WRITABLE_BY_GROUP_OR_OTHERS != 0 {
-        Some(Hazard::OthersMayWrite)
-    } else {
-        None
-    }
-}
-
-/// Tells a link and a file in a folder's place apart from other failures. The kernel says
-/// `ENOTDIR` for both.
-fn folder_error(path: &Path, error: io::Error, is_link: impl FnOnce(&Path) -> bool) -> StoreError {
-    let hazard = match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::LOOP) => Hazard::SymbolicLink,
-        Some(Errno::NOTDIR) if is_link(path) => Hazard::SymbolicLink,
-        Some(Errno::NOTDIR) => Hazard::NotDirectory,
-        _ => return StoreError::io("open", path)(error),
-    };
-    StoreError::Unsafe {
-        path: path.to_path_buf(),
-        hazard,
     }
 }

@@ -14,25 +14,31 @@
 mod active;
 mod error;
 pub(crate) mod folder;
+mod hazard;
 pub(crate) mod lines;
 pub(crate) mod lock;
+mod notice;
 pub(crate) mod pending;
 pub(crate) mod place;
+mod recover;
 mod rotate;
+mod run;
 pub(crate) mod scribe;
 mod session;
 pub(crate) mod system;
+mod tail;
 mod verify;
 
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use error::{FinishError, Hazard, StoreError};
+pub use notice::Notice;
+pub use run::OpenRun;
 pub use scribe::{Checked, DocumentKind, Identity, Scribe, ScribeError};
 pub use verify::{Damage, Head, Verification, verify};
 
@@ -76,109 +82,6 @@ impl Default for Options {
     }
 }
 
-/// Something that was found or done beside what was asked, and that a person may want to know.
-#[derive(Debug)]
-pub enum Notice {
-    /// The record file ended in a torn line, which was cut; its pending file still has the record.
-    TailCut {
-        /// The record file.
-        path: PathBuf,
-        /// How much was cut.
-        bytes: u64,
-    },
-    /// The record file ended in a whole record without a newline, which was added.
-    TailCompleted {
-        /// The record file.
-        path: PathBuf,
-    },
-    /// A line was in the file already, and its pending file was removed.
-    AlreadyRecorded {
-        /// Whose line.
-        command_id: String,
-    },
-    /// A record that waited was appended.
-    Recovered {
-        /// Whose record.
-        command_id: String,
-        /// True where its runner died before the run had ended, so that there is no exit code.
-        died: bool,
-    },
-    /// Something that waits could not be appended now, and goes on waiting.
-    NotRecovered {
-        /// Why.
-        error: StoreError,
-    },
-    /// A pending file is no record and never will be; it was kept under another name.
-    SetAside {
-        /// The new name.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The record file could not be rotated and grows past its limit.
-    NotRotated {
-        /// Why.
-        error: StoreError,
-    },
-    /// The oldest file was dropped.
-    Dropped {
-        /// The file.
-        path: PathBuf,
-        /// The first position in it, where it could be read.
-        first_seq: Option<u64>,
-        /// The last position in it, where it could be read.
-        last_seq: Option<u64>,
-    },
-    /// The disk did not take the record file's content.
-    SyncFailed {
-        /// The record file.
-        path: PathBuf,
-    },
-    /// At some time, the disk did not take a store file's content. Remove the mark when the disk
-    /// is well again.
-    Degraded {
-        /// The mark.
-        path: PathBuf,
-    },
-    /// The body could not be written beside its intent, so that only the append can save it.
-    NotDeposited {
-        /// Why.
-        error: StoreError,
-    },
-    /// The line is in the file, but its pending file could not be removed; the next run does it.
-    LeftBehind {
-        /// Why.
-        error: StoreError,
-    },
-}
-
-/// A run that has begun. Where it is dropped without [`Store::finish`], the next writer records
-/// that its runner died.
-#[derive(Debug)]
-pub struct OpenRun {
-    command_id: String,
-    /// The pending file, locked for as long as we live, and the length of the intent in there.
-    file: Option<(File, u64)>,
-}
-
-impl OpenRun {
-    /// Returns a run that left no intent, for who asked to run even where the store refuses.
-    /// If the runner dies, nobody will know of it.
-    #[must_use]
-    pub fn unannounced(command_id: &str) -> Self {
-        Self {
-            command_id: command_id.to_owned(),
-            file: None,
-        }
-    }
-
-    /// Returns whose run it is.
-    #[must_use]
-    pub fn command_id(&self) -> &str {
-        &self.command_id
-    }
-}
-
 /// A record that is in the file.
 #[derive(Debug)]
 pub struct Appended {
@@ -209,6 +112,9 @@ pub struct Store {
 impl Store {
     /// Opens the store of a record file. Creates the file's folder where it is missing (but not
     /// its parents); everything else is created when it is needed.
+    ///
+    /// The folder may be a project's own, which its group may write to. It may be sticky and
+    /// writable by all, as `/tmp` is. Every file in it must be ours alone to write.
     ///
     /// # Errors
     /// The folder cannot be opened, is a symbolic link, belongs to another user (unless we are
@@ -278,9 +184,11 @@ impl Store {
     ) -> Result<Appended, FinishError> {
         let mut notices = Vec::new();
         let mut waits = false;
-        let outcome = self
-            .deposit(&run, body, &mut waits, &mut notices)
-            .and_then(|pending| self.enter(&pending, &run, body, scribe, &mut notices));
+        let outcome = check_document("record", &run.command_id, body).and_then(|()| {
+            waits = self.deposit(&run, body, &mut notices);
+            let pending = self.pending()?;
+            self.enter(&pending, &run, body, scribe, &mut notices)
+        });
         match outcome {
             Ok(line) => Ok(Appended {
                 seq: line.seq,
@@ -326,7 +234,11 @@ impl Store {
     }
 
     fn pending(&self) -> Result<Folder, StoreError> {
-        self.place.folder.private(&self.place.pending)
+        let (pending, created) = self.place.folder.private(&self.place.pending)?;
+        if created && self.options.durability == Durability::Disk {
+            self.place.folder.sync()?;
+        }
+        Ok(pending)
     }
 
     /// Looks at everything that finishing will need, so that a run is refused before it starts.
@@ -342,29 +254,28 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the body behind the intent.
-    fn deposit(
-        &self,
-        run: &OpenRun,
-        body: &str,
-        waits: &mut bool,
-        notices: &mut Vec<Notice>,
-    ) -> Result<Folder, StoreError> {
-        check_document("record", &run.command_id, body)?;
-        let pending = self.pending()?;
-        if let Some((file, intent_bytes)) = &run.file {
-            let line = format!("{body}\n");
-            match pending::write_at(&pending, file, line.as_bytes(), *intent_bytes) {
-                Ok(()) => *waits = true,
-                Err(error) => {
-                    let path = pending.path_of(&pending::name(&run.command_id, pending::OPEN));
-                    notices.push(Notice::NotDeposited {
-                        error: StoreError::io("write", &path)(error),
-                    });
-                }
+    /// Writes the body behind the intent, and says whether it is there.
+    ///
+    /// It needs nothing but the descriptor that is open since the beginning.
+    fn deposit(&self, run: &OpenRun, body: &str, notices: &mut Vec<Notice>) -> bool {
+        let Some((file, intent_bytes)) = &run.file else {
+            return false;
+        };
+        let line = format!("{body}\n");
+        match pending::write_at(&self.place.folder, file, line.as_bytes(), *intent_bytes) {
+            Ok(()) => true,
+            Err(error) => {
+                let path = self
+                    .place
+                    .folder
+                    .path_of(&self.place.pending)
+                    .join(pending::name(&run.command_id, pending::OPEN));
+                notices.push(Notice::NotDeposited {
+                    error: StoreError::io("write", &path)(error),
+                });
+                false
             }
         }
-        Ok(pending)
     }
 
     /// Appends the record under the lock, and removes its pending file.

@@ -34,40 +34,38 @@ pub(crate) struct Dropped {
     pub(crate) last_seq: Option<u64>,
 }
 
-/// Moves every file one place on, up to the first hole, and starts a new active file.
+/// Moves every file one place on, up to the first hole, and starts a new active file. Where there
+/// is no hole, the oldest file goes, and so do those that a larger `keep` once kept.
 ///
 /// # Errors
-/// The store is whole then, but the active file is still the old one.
+/// The store is whole then, but the active file is still the old one. What went before the
+/// failure is told from the pending folder.
 pub(crate) fn rotate(
     active: &mut Active<'_>,
     pending: &Folder,
     scribe: &mut dyn Scribe,
-) -> Result<Option<Dropped>, StoreError> {
+) -> Result<Vec<Dropped>, StoreError> {
     let place = active.place;
     if place.folder.stat(&place.active)?.is_none() {
         // An earlier rotation came as far as the last rename.
         active.start_anew()?;
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let keep = active.options.keep.max(1);
-    let hole = first_hole(place, keep)?;
-    let dropped = match hole {
-        Some(_) => None,
-        None => Some(announce_drop(active, pending, keep, scribe)?),
-    };
-    let last = hole.unwrap_or(keep);
-    for to in (1..=last).rev() {
-        let from = to.saturating_sub(1);
-        let replace = dropped.is_some() && to == last;
-        let renamed = place
-            .folder
-            .rename(&place.rotated(from), &place.rotated(to), replace);
-        if let Err(error) = renamed {
-            if let Some(dropped) = dropped.filter(|_| replace) {
-                // Nothing went, so there is nothing to tell. Recovery would find that out too.
-                let _ = pending.remove(&pending::name(&dropped.command_id, DROP));
+    let mut dropped = Vec::new();
+    match first_hole(place, keep)? {
+        Some(hole) => shift(place, hole)?,
+        None => {
+            let indexes = place.rotated_indexes()?;
+            for index in indexes.into_iter().rev().filter(|index| *index > keep) {
+                let gone = announce_drop(active, pending, index, scribe)?;
+                let removed = place.folder.remove(&place.rotated(index));
+                dropped.push(or_take_back(removed, gone, pending)?);
             }
-            return Err(error);
+            let gone = announce_drop(active, pending, keep, scribe)?;
+            let renamed = shift_last(place, keep);
+            dropped.push(or_take_back(renamed, gone, pending)?);
+            shift(place, keep.saturating_sub(1))?;
         }
     }
     active.start_anew()?;
@@ -90,21 +88,51 @@ fn first_hole(place: &Place, keep: u32) -> Result<Option<u32>, StoreError> {
     Ok(None)
 }
 
+/// Renames hole−1 → hole, … , active → `.1`, and overwrites nothing.
+fn shift(place: &Place, hole: u32) -> Result<(), StoreError> {
+    for to in (1..=hole).rev() {
+        let from = place.rotated(to.saturating_sub(1));
+        place.folder.rename(&from, &place.rotated(to), false)?;
+    }
+    Ok(())
+}
+
+/// Moves the neighbour of the oldest file onto it, so that one step drops the one and keeps the other.
+fn shift_last(place: &Place, keep: u32) -> Result<(), StoreError> {
+    let from = place.rotated(keep.saturating_sub(1));
+    place.folder.rename(&from, &place.rotated(keep), true)
+}
+
+/// Takes the notice back where nothing went. Recovery would find that out too.
+fn or_take_back(
+    done: Result<(), StoreError>,
+    gone: Dropped,
+    pending: &Folder,
+) -> Result<Dropped, StoreError> {
+    match done {
+        Ok(()) => Ok(gone),
+        Err(error) => {
+            let _ = pending.remove(&pending::name(&gone.command_id, DROP));
+            Err(error)
+        }
+    }
+}
+
 /// Puts the notice into the pending folder before the file goes, so that no crash can part them.
 fn announce_drop(
     active: &Active<'_>,
     pending: &Folder,
-    keep: u32,
+    index: u32,
     scribe: &mut dyn Scribe,
 ) -> Result<Dropped, StoreError> {
     let place = active.place;
-    let name = place.rotated(keep);
+    let name = place.rotated(index);
     let path = place.folder.path_of(&name);
     let stat = place
         .folder
         .stat(&name)?
         .ok_or_else(|| StoreError::io("look at", &path)(std::io::ErrorKind::NotFound.into()))?;
-    let (first_seq, last_seq) = positions(active, keep, scribe)?;
+    let (first_seq, last_seq) = positions(active, index, scribe)?;
     let command_id = uuid::Uuid::now_v7().to_string();
     let at = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let facts = json!({
@@ -117,7 +145,7 @@ fn announce_drop(
     let body = scribe
         .note_drop(&facts.to_string())
         .map_err(active.scribe_error("note the dropped file in"))?;
-    let mark = DropMark::new(keep, &stat);
+    let mark = DropMark::new(index, &stat);
     let mark = serde_json::to_string(&mark)
         .map_err(|error| StoreError::io("describe", &path)(error.into()))?;
     let content = format!("{mark}\n{body}\n");

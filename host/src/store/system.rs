@@ -42,7 +42,7 @@ pub(crate) trait System: std::fmt::Debug + Send + Sync {
     /// Opens or creates a file.
     fn open(&self, dir: BorrowedFd<'_>, name: &OsStr, how: How) -> io::Result<File>;
     /// Sets the permissions of what is open.
-    fn set_mode(&self, fd: BorrowedFd<'_>, mode: u32) -> io::Result<()>;
+    fn set_mode(&self, fd: BorrowedFd<'_>, mode: Mode) -> io::Result<()>;
     /// Describes what is open.
     fn stat(&self, fd: BorrowedFd<'_>) -> io::Result<Stat>;
     /// Describes what a name stands for, a symbolic link itself included.
@@ -96,11 +96,14 @@ impl System for Kernel {
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
-        Ok(fs::mkdir(path, Mode::RWXU)?)
+        fs::mkdir(path, Mode::RWXU)?;
+        // The umask may have taken permissions without which it cannot even be opened.
+        Ok(fs::chmod(path, Mode::RWXU)?)
     }
 
     fn make_folder_at(&self, dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
-        Ok(fs::mkdirat(dir, name, Mode::RWXU)?)
+        fs::mkdirat(dir, name, Mode::RWXU)?;
+        Ok(fs::chmodat(dir, name, Mode::RWXU, AtFlags::empty())?)
     }
 
     fn open(&self, dir: BorrowedFd<'_>, name: &OsStr, how: How) -> io::Result<File> {
@@ -116,8 +119,8 @@ impl System for Kernel {
         Ok(File::from(fs::openat(dir, name, common | flags, mode)?))
     }
 
-    fn set_mode(&self, fd: BorrowedFd<'_>, mode: u32) -> io::Result<()> {
-        Ok(fs::fchmod(fd, Mode::from_raw_mode(mode))?)
+    fn set_mode(&self, fd: BorrowedFd<'_>, mode: Mode) -> io::Result<()> {
+        Ok(fs::fchmod(fd, mode)?)
     }
 
     fn stat(&self, fd: BorrowedFd<'_>) -> io::Result<Stat> {

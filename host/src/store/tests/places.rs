@@ -16,7 +16,11 @@ fn chmod(path: &Path, mode: u32) {
 fn hazard(error: &StoreError) -> Hazard {
     match error {
         StoreError::Unsafe { hazard, .. } => *hazard,
-        other => panic!("{other}"),
+        StoreError::Io { .. }
+        | StoreError::Locked { .. }
+        | StoreError::NoLocks { .. }
+        | StoreError::Document { .. }
+        | StoreError::Scribe { .. } => panic!("{error}"),
     }
 }
 

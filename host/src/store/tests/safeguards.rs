@@ -45,7 +45,7 @@ fn without_unlocking_a_child_that_holds_a_copy_keeps_the_next_writer_out() {
         let bench = Bench::new();
         // The copies live for as long as this kernel does.
         let system = Arc::new(Shim::copying(off));
-        let store = bench.on(Arc::<Shim>::clone(&system) as _).unwrap();
+        let store = bench.on(Arc::clone(&system)).unwrap();
         record(&store, "one").unwrap();
         let next = record(&bench.store(), "two");
         ensure(next.is_ok(), "the next writer gets the lock")
@@ -71,7 +71,7 @@ fn without_the_sync_a_power_cut_takes_an_acknowledged_record() {
     needs(Off::Sync, |off| {
         let bench = Bench::new();
         let system = Arc::new(Shim::without(off));
-        let store = bench.on(Arc::<Shim>::clone(&system) as _).unwrap();
+        let store = bench.on(Arc::clone(&system)).unwrap();
         record(&store, "one").unwrap();
         system.cut_power(bench.dir.path());
         bench.store().recover(&mut Native).unwrap();
@@ -162,8 +162,8 @@ fn an_abandoned_run_leaves_nothing() {
     let run = store.begin("one", &intent("one")).unwrap();
     store.abandon(run).unwrap();
     store.recover(&mut Native).unwrap();
-    assert_eq!(bench.ids(), [] as [String; 0]);
-    assert_eq!(bench.pending_names(), [] as [String; 0]);
+    assert!(bench.ids().is_empty());
+    assert!(bench.pending_names().is_empty());
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_drop_is_told_in_the_first_line_after_it() {
     let bench = Bench::narrow();
     bench.fill();
     let oldest = std::fs::read_to_string(bench.rotated(2)).unwrap();
-    let dropped = oldest.lines().count() as u64;
+    let dropped = u64::try_from(oldest.lines().count()).unwrap();
     let appended = bench.record("next");
     assert!(
         matches!(appended.notices[..], [Notice::Dropped { first_seq: Some(1), last_seq: Some(last), .. }] if last == dropped)
@@ -199,6 +199,23 @@ fn files_that_went_without_a_notice_are_missed() {
     let found = bench.verify();
     assert_eq!(found.damages.len(), 1);
     assert!(found.damages[0].what.contains("missing"));
+}
+
+#[test]
+fn files_that_a_larger_store_kept_go_first_and_are_told() {
+    let mut bench = Bench::narrow();
+    bench.options.keep = 5;
+    let mut index = 0;
+    while !bench.rotated(5).exists() {
+        bench.record(&format!("early-{index:02}"));
+        index += 1;
+    }
+    bench.options.keep = 2;
+    bench.fill();
+    bench.record("next");
+    assert!(bench.rotated(2).exists());
+    assert!(!bench.rotated(3).exists());
+    assert_eq!(bench.verify().damages, []);
 }
 
 #[test]

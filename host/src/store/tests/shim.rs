@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Mutex;
 
-use rustix::fs::{FlockOperation, Stat};
+use rustix::fs::{FlockOperation, Mode, Stat};
 use rustix::io::Errno;
 
 use crate::store::system::{How, Kernel, System};
@@ -206,7 +206,7 @@ impl System for Shim {
         Kernel.open(dir, name, how)
     }
 
-    fn set_mode(&self, fd: BorrowedFd<'_>, mode: u32) -> io::Result<()> {
+    fn set_mode(&self, fd: BorrowedFd<'_>, mode: Mode) -> io::Result<()> {
         self.step("set_mode", false)?;
         Kernel.set_mode(fd, mode)
     }

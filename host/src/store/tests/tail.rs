@@ -31,23 +31,25 @@ fn a_tail_cut_at_any_byte_keeps_what_is_whole() {
         let expected = &["one", "two"][..kept];
         let ids = bench.ids();
         assert_eq!(ids[..ids.len() - 1], *expected, "cut at {end}");
-        assert_eq!(appended.seq, kept as u64 + 1, "cut at {end}");
+        assert_eq!(
+            appended.seq,
+            u64::try_from(kept).unwrap() + 1,
+            "cut at {end}"
+        );
         assert_eq!(bench.verify().damages, [], "cut at {end}");
     }
 }
 
 #[test]
 fn zeros_behind_the_last_line_are_cut() {
-    for zeros in [1, 4096] {
+    for zeros in [1_u64, 4096] {
         let bench = Bench::new();
         bench.record("one");
         let mut content = bench.content();
-        content.extend(vec![0; zeros]);
+        content.extend(vec![0; usize::try_from(zeros).unwrap()]);
         std::fs::write(bench.path(), content).unwrap();
         let appended = bench.record("two");
-        assert!(
-            matches!(appended.notices[0], Notice::TailCut { bytes, .. } if bytes == zeros as u64)
-        );
+        assert!(matches!(appended.notices[0], Notice::TailCut { bytes, .. } if bytes == zeros));
         assert_eq!(bench.ids(), ["one", "two"]);
         assert_eq!(bench.verify().damages, []);
     }
@@ -80,7 +82,7 @@ fn a_record_behind_a_torn_fragment_is_read_and_the_fragment_is_reported() {
     bench.record("two");
     let content = String::from_utf8(bench.content()).unwrap();
     let (one, two) = content.split_once('\n').unwrap();
-    let glued = format!("{one}\n{}{two}", &one[..50]);
+    let glued = format!("{one}\n{}{two}", one.get(..50).unwrap());
     std::fs::write(bench.path(), glued).unwrap();
     let entries = bench.entries();
     assert_eq!(entries.len(), 3);

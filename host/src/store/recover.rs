@@ -1,0 +1,197 @@
+//! Recovery: what other runs left in the pending folder comes into the record file, exactly once.
+//!
+//! It needs the lock, and comes before anything else is appended.
+
+use super::error::StoreError;
+use super::pending::{self, DROP, OPEN, SET_ASIDE};
+use super::scribe::{DocumentKind, Scribe, ScribeError};
+use super::session::{DropMark, Session};
+use super::system::retry;
+use super::{Durability, Notice};
+
+/// What a pending file turned out to be.
+enum Found {
+    /// A record's or a notice's body, and whether the runner died before it could build it.
+    Body { body: String, died: bool },
+    /// Nothing to append, now or ever.
+    Void,
+    /// Nothing that could be read, now or ever.
+    Damaged(String),
+}
+
+impl Session<'_> {
+    /// Brings in what other runs left in the pending folder, but not the own run.
+    ///
+    /// # Errors
+    /// Only where nothing may be appended any more. What cannot be brought in now stays, and is
+    /// told as a notice.
+    pub(crate) fn recover(
+        &mut self,
+        own: Option<&str>,
+        scribe: &mut dyn Scribe,
+        notices: &mut Vec<Notice>,
+    ) -> Result<(), StoreError> {
+        self.settle_last(notices)?;
+        if let Err(error) = pending::clean(self.pending) {
+            notices.push(Notice::NotRecovered { error });
+        }
+        let names = self.pending.names()?;
+        for suffix in [DROP, OPEN] {
+            for name in &names {
+                let Some(id) = pending::id_of(name, suffix) else {
+                    continue;
+                };
+                if own != Some(id) && !self.bring_in(id, suffix, scribe, notices)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the pending file of the last line: its writer died, or failed, in between.
+    ///
+    /// No other line can be in this state, since this comes before anything is appended. Its lock
+    /// does not matter: the line is there, so the file is done with.
+    fn settle_last(&mut self, notices: &mut Vec<Notice>) -> Result<(), StoreError> {
+        let Some(id) = self.active.tail.last_id.clone() else {
+            return Ok(());
+        };
+        for suffix in [OPEN, DROP] {
+            let name = pending::name(&id, suffix);
+            if !pending::is_id(&id) || self.pending.stat(&name)?.is_none() {
+                continue;
+            }
+            // Whoever wrote the line did not live to sync it.
+            if self.active.options.durability == Durability::Disk {
+                let path = self.active.place.active_path();
+                retry(|| self.pending.system.sync(&self.active.file)).map_err(|error| {
+                    notices.push(Notice::SyncFailed { path: path.clone() });
+                    StoreError::io("sync", &path)(error)
+                })?;
+            }
+            self.pending.remove(&name)?;
+            notices.push(Notice::AlreadyRecorded {
+                command_id: id.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Brings in one pending file. Returns false where no further one can be.
+    fn bring_in(
+        &mut self,
+        id: &str,
+        suffix: &str,
+        scribe: &mut dyn Scribe,
+        notices: &mut Vec<Notice>,
+    ) -> Result<bool, StoreError> {
+        let name = pending::name(id, suffix);
+        // The lock on the file is held until its line is in and it is gone.
+        let file = match pending::take(self.pending, &name) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(true),
+            Err(error) => {
+                notices.push(Notice::NotRecovered { error });
+                return Ok(true);
+            }
+        };
+        let lines = pending::read(self.pending, &name, &file)?;
+        let found = match suffix {
+            DROP => self.read_drop(lines),
+            _ => read_run(id, lines, scribe).map_err(self.active.scribe_error("recover")),
+        };
+        match found {
+            Ok(Found::Body { body, died }) => match self.append(&body, id, scribe, notices) {
+                Ok(_) => {
+                    self.pending.remove(&name)?;
+                    notices.push(Notice::Recovered {
+                        command_id: id.to_owned(),
+                        died,
+                    });
+                    Ok(true)
+                }
+                Err(StoreError::Scribe {
+                    source: ScribeError::Invalid { message },
+                    ..
+                }) => self.set_aside(id, suffix, message, notices),
+                Err(error) if self.active.is_closed() => Err(error),
+                Err(error) => {
+                    notices.push(Notice::NotRecovered { error });
+                    Ok(false)
+                }
+            },
+            Ok(Found::Void) => self.pending.remove(&name).map(|()| true),
+            Ok(Found::Damaged(why)) => self.set_aside(id, suffix, why, notices),
+            Err(error) => {
+                notices.push(Notice::NotRecovered { error });
+                Ok(true)
+            }
+        }
+    }
+
+    /// Keeps what cannot become a record, for a person to look at.
+    fn set_aside(
+        &self,
+        id: &str,
+        suffix: &str,
+        why: String,
+        notices: &mut Vec<Notice>,
+    ) -> Result<bool, StoreError> {
+        let to = pending::name(id, SET_ASIDE);
+        self.pending.rename(&pending::name(id, suffix), &to, true)?;
+        notices.push(Notice::SetAside {
+            path: self.pending.path_of(&to),
+            why,
+        });
+        Ok(true)
+    }
+
+    /// Reads a drop notice. It counts only if the file that it speaks of is gone.
+    fn read_drop(&self, lines: Option<pending::Lines>) -> Result<Found, StoreError> {
+        let Some(lines) = lines else {
+            return Ok(Found::Damaged("no line in it is whole".into()));
+        };
+        let (Ok(mark), Some(body)) = (serde_json::from_str::<DropMark>(&lines.first), lines.second)
+        else {
+            return Ok(Found::Damaged("it is no drop notice".into()));
+        };
+        let place = self.active.place;
+        let there = place.folder.stat(&place.rotated(mark.index))?;
+        if there.is_some_and(|stat| mark.is_of(&stat)) {
+            return Ok(Found::Void);
+        }
+        Ok(Found::Body { body, died: false })
+    }
+}
+
+/// Finds out how far a run came.
+fn read_run(
+    id: &str,
+    lines: Option<pending::Lines>,
+    scribe: &mut dyn Scribe,
+) -> Result<Found, ScribeError> {
+    let Some(lines) = lines else {
+        return Ok(Found::Damaged("no line in it is whole".into()));
+    };
+    if let Some(body) = lines.second {
+        match scribe.identify(&body) {
+            Ok(identity) if identity.command_id == id && identity.kind == DocumentKind::Body => {
+                return Ok(Found::Body { body, died: false });
+            }
+            Ok(_) | Err(ScribeError::Invalid { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    match scribe.identify(&lines.first) {
+        Ok(identity) if identity.command_id == id && identity.kind == DocumentKind::Intent => {}
+        Ok(_) => return Ok(Found::Damaged("it is not the intent of this run".into())),
+        Err(ScribeError::Invalid { message }) => return Ok(Found::Damaged(message)),
+        Err(error) => return Err(error),
+    }
+    match scribe.recover(&lines.first) {
+        Ok(body) => Ok(Found::Body { body, died: true }),
+        Err(ScribeError::Invalid { message }) => Ok(Found::Damaged(message)),
+        Err(error) => Err(error),
+    }
+}
