@@ -131,14 +131,13 @@ impl Census {
         if entry.session == self.leader || entry.group == self.leader {
             return true;
         }
-        // A process of another user does not show its environment.
-        let environment = std::fs::read(format!("/proc/{}/environ", entry.pid)).unwrap_or_default();
-        let carries = |mark: &[u8]| {
-            environment
-                .split(|byte| *byte == 0)
-                .any(|variable| variable == mark)
-        };
-        carries(&self.mark) || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
+        mark_of(entry.pid).is_some_and(|mark| mark == self.mark)
+            || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
+    }
+
+    /// Says whether a member is of a run within this one, whose runner will see to it.
+    pub(crate) fn is_of_an_inner_run(&self, member: &Member) -> bool {
+        mark_of(member.pid).is_some_and(|mark| mark != self.mark)
     }
 
     /// Says whether an orphan can only have come from this run.
@@ -146,6 +145,17 @@ impl Census {
         // With several runs at once, one without a mark waits for the run that ends last.
         is_child(entry) && leaders().keys().all(|leader| *leader == self.leader)
     }
+}
+
+/// Returns the mark that a process carries. One of another user does not show it.
+fn mark_of(pid: i32) -> Option<Vec<u8>> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let is_mark = |variable: &&[u8]| {
+        let value = variable.strip_prefix(RUN_ID.as_bytes());
+        value.is_some_and(|value| value.starts_with(b"="))
+    };
+    variables.find(is_mark).map(<[u8]>::to_vec)
 }
 
 fn is_child(entry: &Entry) -> bool {
