@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
-use crate::rig::{Driver, Trial, eventually, folder, is_alive, pid_in, state, word};
+use crate::rig::{Driver, Trial, eventually, folder, is_alive, pid_in, puppet, state, word};
 use serde_json::json;
 
 #[test]
@@ -174,6 +174,41 @@ fn a_runner_process_hears_real_signals() {
             (Some("cancelled"), Some(name))
         );
     }
+}
+
+#[test]
+fn a_terminal_that_closes_leaves_no_orphan_in_any_session() {
+    let folder = folder();
+    let file = folder.path().join("resist");
+    let mut runner = Driver::start(
+        &["--grace", "200"],
+        &["leave-daemon", word(&file), "say", "ready", "wait"],
+    );
+    assert_eq!(runner.line(), "ready");
+    runner.signal(libc::SIGHUP);
+    let ending = runner.ending();
+    assert_eq!(ending["outcome"]["name"], "SIGHUP");
+    assert_eq!(ending["children"], json!([]));
+    assert!(!is_alive(pid_in(&file)));
+}
+
+#[test]
+fn a_runner_within_a_run_passes_the_end_on_and_tells_its_own_story() {
+    let puppet = puppet();
+    let done = Trial::puppet(["drive", word(&puppet), "say-pid", "wait"])
+        .timeout(1500)
+        .run();
+    assert_eq!(done.outcome()["kind"], "timed-out");
+    assert_eq!(done.outcome()["then"], json!({"exit_code": 0}));
+    let text = done.text();
+    let (first, second) = text.split_once('\n').unwrap();
+    assert!(!is_alive(
+        first.strip_prefix("pid ").unwrap().parse().unwrap()
+    ));
+    let inner: serde_json::Value =
+        serde_json::from_str(second.trim().strip_prefix("ENDING ").unwrap()).unwrap();
+    assert_eq!(inner["outcome"]["kind"], "cancelled");
+    assert_eq!(inner["outcome"]["signal"], 15);
 }
 
 #[test]

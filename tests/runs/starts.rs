@@ -67,6 +67,47 @@ fn a_missing_interpreter_is_told_from_a_missing_program() {
 }
 
 #[test]
+fn a_missing_interpreter_of_an_interpreter_is_named() {
+    let folder = folder();
+    let inner = script(folder.path(), "#!/no/such/interpreter\n");
+    let outer = folder.path().join("outer");
+    fs::write(&outer, format!("#!{}\n", inner.display())).unwrap();
+    fs::set_permissions(&outer, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = Trial::of([outer])
+        .run()
+        .not_started("interpreter-not-found", "ENOENT");
+    assert!(
+        error.ends_with("not found: `/no/such/interpreter`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_missing_loader_of_a_program_is_named() {
+    let folder = folder();
+    let mut program = fs::read(puppet()).unwrap();
+    let name = b"/ld-linux";
+    let Some(place) = place_of(&program, name) else {
+        panic!("the puppet has no loader that this test knows");
+    };
+    program[place + 1] = b'X';
+    let path = folder.path().join("script");
+    fs::write(&path, program).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = Trial::of([&path])
+        .run()
+        .not_started("interpreter-not-found", "ENOENT");
+    assert!(
+        error.starts_with("loader of `") && error.contains("/Xd-linux"),
+        "{error}"
+    );
+}
+
+fn place_of(text: &[u8], word: &[u8]) -> Option<usize> {
+    text.windows(word.len()).position(|window| window == word)
+}
+
+#[test]
 fn a_carriage_return_in_the_first_line_of_a_script_is_pointed_out() {
     let folder = folder();
     let path = script(folder.path(), "#!/bin/sh\r\necho hi\r\n");
@@ -107,6 +148,23 @@ fn an_interpreter_that_may_not_be_executed_is_told() {
         .run()
         .not_started("not-executable", "EACCES");
     assert!(error.contains("`/etc/passwd`"), "{error}");
+}
+
+#[test]
+fn a_pipe_is_no_program_and_nobody_waits_for_its_writer() {
+    let folder = folder();
+    let pipe = folder.path().join("pipe");
+    Trial::of([
+        OsString::from("mkfifo"),
+        "-m".into(),
+        "755".into(),
+        pipe.clone().into(),
+    ])
+    .run()
+    .exited(0);
+    Trial::of([pipe])
+        .run()
+        .not_started("not-executable", "EACCES");
 }
 
 #[test]

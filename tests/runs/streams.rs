@@ -1,9 +1,13 @@
 //! Every byte arrives, in constant memory, and whether the end was seen is never guessed.
 
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
+use std::time::Duration;
 
 use crate::rig::{Driver, Trial, folder, word};
+use feedback_host::ending::Source;
+use feedback_host::supervise::{Control, Sink, supervise};
 
 #[test]
 fn standard_input_is_empty_unless_it_is_asked_for() {
@@ -66,4 +70,40 @@ fn a_command_may_close_its_streams_and_go_on() {
     let done = Trial::of(["sh", "-c", "echo x; exec >&- 2>&-; exit 3"]).run();
     done.exited(3);
     assert!(done.ending.stdout.end_seen && done.ending.stderr.end_seen);
+}
+
+#[test]
+fn a_live_view_is_told_that_a_silent_command_still_runs() {
+    struct View {
+        ticks: Vec<Duration>,
+        control: OwnedFd,
+    }
+    impl Sink for View {
+        fn bytes(&mut self, _: Source, _: &[u8]) {}
+        fn end(&mut self, _: Source) {}
+        fn tick_every(&self) -> Option<Duration> {
+            Some(Duration::from_millis(20))
+        }
+        fn tick(&mut self, elapsed: Duration) {
+            self.ticks.push(elapsed);
+            if self.ticks.len() == 3 {
+                rustix::io::write(&self.control, &[15]).unwrap();
+            }
+        }
+    }
+    let (read, write) = std::io::pipe().unwrap();
+    let mut view = View {
+        ticks: Vec::new(),
+        control: write.into(),
+    };
+    let trial = Trial::puppet(["wait"]);
+    let mut control = Control::over(read.into());
+    let ending = supervise(&trial.command, &trial.limits, &mut control, &mut view);
+    assert_eq!(ending.outcome.name(), "cancelled");
+    assert!(view.ticks.len() >= 3 && view.ticks.is_sorted());
+    assert!(
+        view.ticks[2] >= Duration::from_millis(60),
+        "{:?}",
+        view.ticks
+    );
 }

@@ -2,12 +2,12 @@
 //!
 //! It looks at files after the fact; the error number itself is the system's.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Read};
+use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::header::{self, Helper};
 use super::shown;
 use crate::ending::{NotStarted, NotStartedCause};
 use crate::signal::errno_name;
@@ -36,8 +36,8 @@ pub(super) fn failed_start(
             NotStartedCause::ArgumentListTooLong,
             too_long(argv, environment),
         ),
-        libc::ENOENT | libc::ENOTDIR => missing(&seen_from(cwd, program), &name),
-        libc::EACCES | libc::EPERM => forbidden(&seen_from(cwd, program), &name),
+        libc::ENOENT | libc::ENOTDIR => missing(&seen_from(cwd, program), &name, cwd),
+        libc::EACCES | libc::EPERM => forbidden(&seen_from(cwd, program), &name, cwd),
         libc::ENOEXEC | libc::EINVAL => (
             NotStartedCause::WrongFormat,
             format!("not in a format that the system executes: `{name}`"),
@@ -71,73 +71,60 @@ fn seen_from(cwd: Option<&Path>, path: &Path) -> PathBuf {
     cwd.map_or_else(|| path.to_owned(), |cwd| cwd.join(path))
 }
 
-/// The program was there a moment ago, so what is missing is what it names.
-fn missing(program: &Path, name: &str) -> (NotStartedCause, String) {
-    let Some(head) = head(program) else {
+/// The program was there a moment ago, so what is missing is what it needs.
+fn missing(program: &Path, name: &str, cwd: Option<&Path>) -> (NotStartedCause, String) {
+    if !program.exists() {
         return (
             NotStartedCause::ProgramNotFound,
             format!("program not found: `{name}`"),
         );
+    }
+    let error = match last_helper(program, cwd) {
+        None => format!("interpreter or loader of `{name}` not found"),
+        Some(Helper::Loader(loader)) => {
+            format!("loader of `{name}` not found: `{}`", shown(&loader))
+        }
+        Some(Helper::Interpreter(interpreter)) => {
+            let hint = if interpreter.as_bytes().ends_with(b"\r") {
+                "; the line ends with a carriage return, which is taken as a part of the name"
+            } else {
+                ""
+            };
+            format!(
+                "interpreter of `{name}` not found: `{}`{hint}",
+                shown(&interpreter)
+            )
+        }
     };
-    let Some(interpreter) = interpreter(&head) else {
-        return (
-            NotStartedCause::InterpreterNotFound,
-            format!("loader of the program not found: `{name}`"),
-        );
-    };
-    let hint = if interpreter.as_bytes().ends_with(b"\r") {
-        "; the line ends with a carriage return, which is taken as a part of the name"
-    } else {
-        ""
-    };
-    let error = format!(
-        "interpreter of `{name}` not found: `{}`{hint}",
-        shown(interpreter)
-    );
     (NotStartedCause::InterpreterNotFound, error)
 }
 
-fn forbidden(program: &Path, name: &str) -> (NotStartedCause, String) {
+/// An interpreter may itself be a script, and so on; the system follows a few of them.
+fn last_helper(program: &Path, cwd: Option<&Path>) -> Option<Helper> {
+    const MOST: usize = 5;
+    let next = |helper: &Helper| header::helper(&seen_from(cwd, Path::new(helper.path())));
+    std::iter::successors(header::helper(program), next)
+        .take(MOST)
+        .last()
+}
+
+fn forbidden(program: &Path, name: &str, cwd: Option<&Path>) -> (NotStartedCause, String) {
     if program.is_dir() {
         return (
             NotStartedCause::IsADirectory,
             format!("program is a directory: `{name}`"),
         );
     }
-    let head = head(program).unwrap_or_default();
-    let error = match interpreter(&head) {
-        Some(interpreter) => {
+    let error = match last_helper(program, cwd) {
+        Some(Helper::Interpreter(interpreter)) => {
             format!(
                 "`{name}` or its interpreter `{}` may not be executed",
-                shown(interpreter)
+                shown(&interpreter)
             )
         }
-        None => format!("program may not be executed: `{name}`"),
+        Some(Helper::Loader(_)) | None => format!("program may not be executed: `{name}`"),
     };
     (NotStartedCause::NotExecutable, error)
-}
-
-/// Returns the interpreter that the first line of a script names.
-fn interpreter(head: &[u8]) -> Option<&OsStr> {
-    let line = head
-        .strip_prefix(b"#!")?
-        .split(|byte| *byte == b'\n')
-        .next()?;
-    let words = line.split(|byte| matches!(byte, b' ' | b'\t'));
-    words
-        .into_iter()
-        .find(|word| !word.is_empty())
-        .map(OsStr::from_bytes)
-}
-
-fn head(program: &Path) -> Option<Vec<u8>> {
-    let mut head = Vec::new();
-    File::open(program)
-        .ok()?
-        .take(256)
-        .read_to_end(&mut head)
-        .ok()?;
-    Some(head)
 }
 
 fn too_long(argv: &[OsString], environment: &[(OsString, OsString)]) -> String {
@@ -153,20 +140,4 @@ fn too_long(argv: &[OsString], environment: &[(OsString, OsString)]) -> String {
         String::new()
     };
     format!("argument list too long: {total} bytes of arguments and environment{single}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_interpreter_is_the_first_word_after_the_mark() {
-        assert_eq!(
-            interpreter(b"#! /bin/x -a\nrest"),
-            Some(OsStr::new("/bin/x"))
-        );
-        assert_eq!(interpreter(b"#!/bin/sh\r\n"), Some(OsStr::new("/bin/sh\r")));
-        assert_eq!(interpreter(b"#!\n"), None);
-        assert_eq!(interpreter(b"\x7fELF"), None);
-    }
 }

@@ -13,7 +13,6 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal};
 
-use super::Stdin;
 use crate::ending::{NotStarted, NotStartedCause};
 
 /// A program with its arguments and environment, in the form that the kernel takes.
@@ -61,16 +60,13 @@ impl Image {
     /// Returns the process to spawn.
     pub(super) fn process(
         self,
-        stdin: Stdin,
+        stdin: Stdio,
         stdout: OwnedFd,
         stderr: OwnedFd,
     ) -> std::process::Command {
         // The name is never looked up: the hook below either executes the image or fails.
         let mut process = std::process::Command::new("/");
-        process.stdin(match stdin {
-            Stdin::Null => Stdio::null(),
-            Stdin::Inherit => Stdio::inherit(),
-        });
+        process.stdin(stdin);
         process.stdout(stdout).stderr(stderr);
         let hook = move || Err(self.become_image());
         // SAFETY: the hook makes system calls only; everything that it points to was allocated

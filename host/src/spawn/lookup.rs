@@ -146,7 +146,15 @@ fn check(path: &Path, directory: &OwnedFd) -> Result<(), Found> {
         .map_err(|errno| Found::NotExecutable(path.to_owned(), errno))
 }
 
-pub(super) fn is_shortage(errno: Errno) -> bool {
+/// Returns the cause that an error of opening something has, if it is not the thing itself.
+pub(super) fn cause_of_shortage(error: &io::Error) -> NotStartedCause {
+    match Errno::from_io_error(error) {
+        Some(errno) if is_shortage(errno) => NotStartedCause::ResourceLimit,
+        Some(_) | None => NotStartedCause::Other,
+    }
+}
+
+fn is_shortage(errno: Errno) -> bool {
     matches!(
         errno,
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN

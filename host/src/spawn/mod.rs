@@ -3,17 +3,19 @@
 //! It neither reads output nor waits.
 
 mod diagnose;
+mod header;
 mod image;
 mod lookup;
 mod shell;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags};
@@ -123,7 +125,7 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
         .keeping(stages_write);
     let (stdout, stdout_write) = pipe("stdout")?;
     let (stderr, stderr_write) = pipe("stderr")?;
-    let mut process = image.process(command.stdin, stdout_write, stderr_write);
+    let mut process = image.process(stdin(command.stdin)?, stdout_write, stderr_write);
     let (at, copied) = (Instant::now(), image::memory_that_a_fork_copies());
     let run_id = command.run_id.as_deref().unwrap_or_default();
     let child = spawn(&mut process, run_id).map_err(|error| {
@@ -215,6 +217,22 @@ fn shown(text: &OsStr) -> String {
         .to_string()
         .replace("\\'", "'")
         .replace("\\\"", "\"")
+}
+
+/// Opened here, so that its absence is not taken for the program's.
+fn stdin(stdin: Stdin) -> Result<Stdio, NotStarted> {
+    const NOTHING: &str = "/dev/null";
+    match stdin {
+        Stdin::Inherit => Ok(Stdio::inherit()),
+        Stdin::Null => File::open(NOTHING).map(Stdio::from).map_err(|error| {
+            let text = format!("standard input: `{NOTHING}` cannot be opened: {error}");
+            NotStarted::new(
+                lookup::cause_of_shortage(&error),
+                error.raw_os_error(),
+                text,
+            )
+        }),
+    }
 }
 
 fn pipe(purpose: &str) -> Result<(OwnedFd, OwnedFd), NotStarted> {

@@ -6,6 +6,7 @@
 mod clock;
 mod leader;
 mod oom;
+mod parting;
 mod run;
 mod stopping;
 

@@ -14,38 +14,34 @@ use super::leader::{Leader, Status};
 use super::oom::OomWatch;
 use super::stopping::{Reason, Stopping, outcome};
 use super::{Adoption, Limits};
-use crate::ending::{Ending, Fate, Leftover, Limit, Stage, millis};
+use crate::ending::{Ending, Fate, Leftover, Limit, millis};
 use crate::pump::{Pump, Sink};
 use crate::signal::{Control, PAUSE, RESUME, timespec};
-use crate::spawn::{Command, Started, stages};
+use crate::spawn::{Command, Started};
 use crate::tree::Tree;
 
 /// How often a system without a handle for processes is asked whether the leader has ended, and
 /// how often descendants are looked for while they have time to end.
-const ROUND: Duration = Duration::from_millis(20);
+pub(super) const ROUND: Duration = Duration::from_millis(20);
 /// How long the leader may take to vanish after SIGKILL before the run goes on without it.
 const VANISHING: Duration = Duration::from_millis(200);
-/// How long what has been killed may take to close its pipes.
-const LAST_DRAIN: Duration = Duration::from_millis(50);
 /// How often the dead that a running command leaves to this process are collected.
 const REAPING: Duration = Duration::from_secs(1);
-/// How long a descendant may outlive the leader without being called a leftover.
-const STRAGGLING: Duration = Duration::from_millis(50);
 
 /// A run whose process has been started.
 pub(super) struct Run<'a> {
-    limits: &'a Limits,
+    pub(super) limits: &'a Limits,
     control: &'a mut Control,
-    sink: &'a mut dyn Sink,
+    pub(super) sink: &'a mut dyn Sink,
     leader: Leader,
-    tree: Tree,
-    pump: Pump,
-    stages: Option<OwnedFd>,
+    pub(super) tree: Tree,
+    pub(super) pump: Pump,
+    pub(super) stages: Option<OwnedFd>,
     clock: Clock,
     next_tick: Option<Instant>,
     next_reaping: Option<Instant>,
-    stopping: Option<Stopping>,
-    interrupted: Option<i32>,
+    pub(super) stopping: Option<Stopping>,
+    pub(super) interrupted: Option<i32>,
     exited: bool,
 }
 
@@ -136,61 +132,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// After a limit or a cancellation: the rest of the tree has what is left of the grace, then
-    /// it is killed; whatever the streams still hold is read.
-    fn end_tree(&mut self) -> Vec<Leftover> {
-        while let Some(stopping) = &self.stopping {
-            let now = Instant::now();
-            if now >= stopping.kill_at || self.tree.members().is_empty() {
-                break;
-            }
-            self.turn(Some(ROUND.min(stopping.kill_at - now)));
-        }
-        let leftovers = self.tree.kill_all();
-        if let Some(stopping) = &mut self.stopping {
-            stopping.escalated |= !leftovers.is_empty();
-        }
-        self.drain(LAST_DRAIN);
-        leftovers
-    }
-
-    /// After the command has ended by itself: the streams are read for a fixed time, however
-    /// busy they are kept, and what has outlived the command is named.
-    fn leave(&mut self) -> Vec<Leftover> {
-        self.drain(self.limits.drain);
-        let members = self.tree.settle(STRAGGLING.min(self.limits.drain));
-        if self.limits.keep_background {
-            let kept = |member: crate::tree::Member| Leftover {
-                pid: member.pid,
-                name: member.name,
-                fate: Fate::Kept,
-            };
-            return members.into_iter().map(kept).collect();
-        }
-        self.tree.sweep(&members)
-    }
-
-    /// After the leader's status was lost: nothing is signalled, as its group may be a stranger's.
-    fn let_go(&mut self) -> Vec<Leftover> {
-        self.drain(self.limits.drain);
-        Vec::new()
-    }
-
-    /// Reads until both ends have been seen, `time` is over, or the user wants to leave.
-    fn drain(&mut self, time: Duration) {
-        let limit = later(Instant::now(), time);
-        while !self.pump.is_done() && self.interrupted.is_none_or(|_| self.stopping.is_some()) {
-            let left = limit.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            self.turn(Some(left));
-        }
-        self.pump.empty(self.sink);
-    }
-
     /// Waits for one event, reads, and heeds signals.
-    fn turn(&mut self, wait: Option<Duration>) {
+    pub(super) fn turn(&mut self, wait: Option<Duration>) {
         let timeout = wait.map(timespec);
         let mut fds: Vec<_> = self
             .pump
@@ -332,24 +275,5 @@ impl<'a> Run<'a> {
             self.tree.reap_adopted();
             self.next_reaping = now.checked_add(REAPING);
         }
-    }
-
-    fn read_stages(&self, command: &Command) -> Vec<Stage> {
-        let Some(pipe) = &self.stages else {
-            return Vec::new();
-        };
-        // The shell has exited, so its report is complete; another process that holds the pipe
-        // must not make this wait.
-        let mut report = vec![0; 64 * 1024];
-        let readable = rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK);
-        let count = readable
-            .and_then(|()| rustix::io::read(pipe, &mut report))
-            .unwrap_or(0);
-        let script = command
-            .argv
-            .first()
-            .map(|script| script.to_string_lossy())
-            .unwrap_or_default();
-        stages(&script, report.get(..count).unwrap_or_default())
     }
 }

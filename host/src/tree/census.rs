@@ -8,14 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
+use super::entry::{Entry, entries};
 use crate::spawn::RUN_ID;
 
 /// Whether the calling process takes over what a run leaves behind.
@@ -106,7 +106,7 @@ impl Census {
             members.extend(found);
         }
         members.sort_by_key(|entry| (entry.started, entry.pid));
-        members.into_iter().map(Entry::into_member).collect()
+        members.into_iter().map(Member::from).collect()
     }
 
     /// Collects the dead that the runs of this process have left to it.
@@ -131,14 +131,13 @@ impl Census {
         if entry.session == self.leader || entry.group == self.leader {
             return true;
         }
-        // A process of another user does not show its environment.
-        let environment = std::fs::read(format!("/proc/{}/environ", entry.pid)).unwrap_or_default();
-        let carries = |mark: &[u8]| {
-            environment
-                .split(|byte| *byte == 0)
-                .any(|variable| variable == mark)
-        };
-        carries(&self.mark) || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
+        mark_of(entry.pid).is_some_and(|mark| mark == self.mark)
+            || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
+    }
+
+    /// Says whether a member is of a run within this one, whose runner will see to it.
+    pub(crate) fn is_of_an_inner_run(&self, member: &Member) -> bool {
+        mark_of(member.pid).is_some_and(|mark| mark != self.mark)
     }
 
     /// Says whether an orphan can only have come from this run.
@@ -146,6 +145,17 @@ impl Census {
         // With several runs at once, one without a mark waits for the run that ends last.
         is_child(entry) && leaders().keys().all(|leader| *leader == self.leader)
     }
+}
+
+/// Returns the mark that a process carries. One of another user does not show it.
+fn mark_of(pid: i32) -> Option<Vec<u8>> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let is_mark = |variable: &&[u8]| {
+        let value = variable.strip_prefix(RUN_ID.as_bytes());
+        value.is_some_and(|value| value.starts_with(b"="))
+    };
+    variables.find(is_mark).map(<[u8]>::to_vec)
 }
 
 fn is_child(entry: &Entry) -> bool {
@@ -158,19 +168,42 @@ impl Drop for Census {
     }
 }
 
+impl From<Entry> for Member {
+    fn from(entry: Entry) -> Self {
+        Self {
+            pid: entry.pid,
+            group: entry.group,
+            started: entry.started,
+            name: entry.name,
+        }
+    }
+}
+
 impl Member {
     /// Returns a handle on the process, or nothing if it is gone.
     pub(crate) fn handle(&self) -> Option<OwnedFd> {
         let handle = pidfd(Pid::from_raw(self.pid)?)?;
         // The pid may have passed to another process before the handle was opened.
-        let entry = Entry::read(self.pid)?;
-        (entry.started == self.started && entry.is_alive()).then_some(handle)
+        self.is_there().then_some(handle)
+    }
+
+    fn is_there(&self) -> bool {
+        Entry::read(self.pid).is_some_and(|entry| entry.started == self.started && entry.is_alive())
+    }
+
+    fn send_by_number(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = kill_process(pid, signal);
+        }
     }
 
     /// Signals this process and no other that has got its pid since.
     pub(crate) fn signal(&self, signal: Signal) {
-        if let Some(handle) = self.handle() {
-            send(&handle, signal);
+        match self.handle() {
+            Some(handle) => send(&handle, signal),
+            // Without handles, or without a descriptor for one, a moment's doubt remains.
+            None if self.is_there() => self.send_by_number(signal),
+            None => {}
         }
     }
 }
@@ -194,92 +227,3 @@ pub(crate) fn pidfd(_pid: Pid) -> Option<OwnedFd> {
 
 #[cfg(not(target_os = "linux"))]
 fn send(_handle: &OwnedFd, _signal: Signal) {}
-
-/// One line of `/proc/<pid>/stat`.
-#[derive(Debug, PartialEq, Eq)]
-struct Entry {
-    pid: i32,
-    name: String,
-    state: u8,
-    parent: i32,
-    group: i32,
-    session: i32,
-    started: u64,
-}
-
-impl Entry {
-    fn read(pid: i32) -> Option<Self> {
-        Self::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
-    }
-
-    /// The name stands in brackets and may itself hold brackets and spaces.
-    fn parse(stat: &[u8]) -> Option<Self> {
-        let open = stat.iter().position(|byte| *byte == b'(')?;
-        let close = stat.iter().rposition(|byte| *byte == b')')?;
-        let pid = std::str::from_utf8(stat.get(..open)?)
-            .ok()?
-            .trim()
-            .parse()
-            .ok()?;
-        let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
-        let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
-        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-        let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
-        Some(Self {
-            pid,
-            name,
-            state: fields.first()?.bytes().next()?,
-            parent: number(1)?,
-            group: number(2)?,
-            session: number(3)?,
-            started: fields.get(19)?.parse().ok()?,
-        })
-    }
-
-    fn is_alive(&self) -> bool {
-        !matches!(self.state, b'Z' | b'X' | b'x')
-    }
-
-    fn into_member(self) -> Member {
-        Member {
-            pid: self.pid,
-            group: self.group,
-            started: self.started,
-            name: self.name,
-        }
-    }
-}
-
-fn entries() -> impl Iterator<Item = Entry> {
-    let listing = std::fs::read_dir(Path::new("/proc"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    listing.filter_map(|entry| Entry::read(entry.file_name().to_str()?.parse().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {
-        let stat = b"42 (a) b (c) S 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 555 0 0\n";
-        let entry = Entry::parse(stat).unwrap();
-        assert_eq!(
-            (entry.pid, entry.name.as_str(), entry.state),
-            (42, "a) b (c", b'S')
-        );
-        assert_eq!(
-            (entry.parent, entry.group, entry.session, entry.started),
-            (7, 8, 9, 555)
-        );
-    }
-
-    #[test]
-    fn a_torn_line_is_nobody() {
-        assert_eq!(Entry::parse(b""), None);
-        assert_eq!(Entry::parse(b"42 (x"), None);
-        assert_eq!(Entry::parse(b"42 (x) S 1"), None);
-    }
-}

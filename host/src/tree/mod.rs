@@ -4,6 +4,7 @@
 //! leader, whose pid must stay taken until the group has been signalled.
 
 mod census;
+mod entry;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -47,14 +48,17 @@ impl Tree {
         self.census.members()
     }
 
-    /// Signals the leader's group, and every member outside of it.
+    /// Signals the leader's group, and every member outside of it; but what is asked of a run
+    /// within this one is its own runner's to pass on, or that one would take it for a crash.
     ///
     /// The leader must not have been reaped: until then no stranger can have its group's number.
     pub(crate) fn signal(&self, signal: Signal) {
         // A group without a living process is no error.
         let _ = kill_process_group(self.leader, signal);
         for member in self.members() {
-            if member.group != self.leader.as_raw_pid() {
+            let is_told = member.group == self.leader.as_raw_pid();
+            let is_passed_on = signal != Signal::KILL && self.census.is_of_an_inner_run(&member);
+            if !is_told && !is_passed_on {
                 member.signal(signal);
             }
         }
