@@ -195,6 +195,41 @@ fn an_unreadable_pending_file_is_set_aside_and_told() {
     assert!(!bench.verify().is_sound());
 }
 
+#[test]
+fn a_pending_file_that_cannot_be_used_stops_no_other_record() {
+    let bench = Bench::new();
+    bench.record("one");
+    bench.leave_waiting("waiting");
+    std::fs::create_dir(bench.pending().join("a-folder.open")).unwrap();
+    let appended = bench.record("two");
+    assert_eq!(bench.ids(), ["one", "waiting", "two"]);
+    let told = |notice: &Notice| matches!(notice, Notice::NotRecovered { .. });
+    assert!(appended.notices.iter().any(told));
+}
+
+#[test]
+fn an_open_run_whose_intent_is_gone_is_listed_all_the_same() {
+    let bench = Bench::new();
+    bench.leave_died("broken");
+    std::fs::write(bench.pending().join("broken.open"), "").unwrap();
+    let runs = bench.verify().open_runs;
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0].intent, "");
+}
+
+#[test]
+fn what_an_unlucky_beginning_left_behind_is_cleaned() {
+    let bench = Bench::new();
+    bench.record("one");
+    let left = bench.pending().join("two.tmp");
+    std::fs::write(&left, "{").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&left, mode).unwrap();
+    bench.record("two");
+    assert!(bench.pending_names().is_empty());
+    assert_eq!(bench.ids(), ["one", "two"]);
+}
+
 fn chmod_600(bench: &Bench) {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::Permissions::from_mode(0o600);
