@@ -127,6 +127,24 @@ impl<'s> Active<'s> {
         Ok(())
     }
 
+    /// Waits until the file is on the disk, where that was asked for.
+    ///
+    /// After a failed sync the kernel may have forgotten what it could not write: trying again
+    /// would be told that all is well. So the line counts as not written, and the store as degraded.
+    pub(crate) fn sync(&self, notices: &mut Vec<Notice>) -> Result<(), StoreError> {
+        if self.options.durability == Durability::Process {
+            return Ok(());
+        }
+        let path = self.place.active_path();
+        retry(|| self.place.folder.system.sync(&self.file)).map_err(|error| {
+            notices.push(Notice::SyncFailed {
+                path: path.clone(),
+                errno: error.raw_os_error(),
+            });
+            StoreError::io("sync", &path)(error)
+        })
+    }
+
     fn measure(&self) -> Result<u64, StoreError> {
         let stat = self
             .place
@@ -190,19 +208,6 @@ impl<'s> Active<'s> {
             }
         }
         Ok(())
-    }
-
-    /// After a failed sync the kernel may have forgotten what it could not write: trying again
-    /// would be told that all is well. So the line counts as not written, and the store as degraded.
-    fn sync(&self, notices: &mut Vec<Notice>) -> Result<(), StoreError> {
-        if self.options.durability == Durability::Process {
-            return Ok(());
-        }
-        let path = self.place.active_path();
-        retry(|| self.place.folder.system.sync(&self.file)).map_err(|error| {
-            notices.push(Notice::SyncFailed { path: path.clone() });
-            StoreError::io("sync", &path)(error)
-        })
     }
 
     fn cut_back(&mut self) {

@@ -189,6 +189,7 @@ impl Store {
             let pending = self.pending()?;
             self.enter(&pending, &run, body, scribe, &mut notices)
         });
+        self.mark_failed_sync(&mut notices);
         match outcome {
             Ok(line) => Ok(Appended {
                 seq: line.seq,
@@ -197,7 +198,7 @@ impl Store {
                 notices,
             }),
             Err(cause) => {
-                self.make_last(&run, &cause, &mut notices);
+                self.make_last(&run, &mut notices);
                 Err(FinishError {
                     command_id: run.command_id,
                     waits,
@@ -216,10 +217,10 @@ impl Store {
         let mut notices = Vec::new();
         self.refuse_unsafe()?;
         let pending = self.pending()?;
-        let mut session =
-            Session::begin(&self.place, &pending, self.options, scribe, &mut notices)?;
-        session.recover(None, scribe, &mut notices)?;
-        Ok(Recovered { notices })
+        let outcome = Session::begin(&self.place, &pending, self.options, scribe, &mut notices)
+            .and_then(|mut session| session.recover(None, scribe, &mut notices));
+        self.mark_failed_sync(&mut notices);
+        outcome.map(|()| Recovered { notices })
     }
 
     /// Checks every line, and the chain that they form, without changing anything.
@@ -300,18 +301,31 @@ impl Store {
     }
 
     /// Does what can be done for a record that must wait. The first failure is the one reported.
-    fn make_last(&self, run: &OpenRun, cause: &StoreError, notices: &mut Vec<Notice>) {
-        let Ok(pending) = self.pending() else {
+    fn make_last(&self, run: &OpenRun, notices: &mut Vec<Notice>) {
+        let secured = self
+            .pending()
+            .and_then(|pending| self.secure(&pending, run));
+        if let Err(error) = secured {
+            notices.push(Notice::NotDeposited { error });
+        }
+    }
+
+    /// Marks the store where the disk did not take what was written.
+    fn mark_failed_sync(&self, notices: &mut Vec<Notice>) {
+        let failed = notices.iter().find_map(|notice| {
+            if let Notice::SyncFailed { errno, .. } = notice {
+                return Some(*errno);
+            }
+            None
+        });
+        let Some(errno) = failed else {
             return;
         };
-        let sync_failed = |notice: &Notice| matches!(notice, Notice::SyncFailed { .. });
-        if notices.iter().any(sync_failed)
-            && let Err(error) = session::mark_degraded(&pending, cause)
-        {
+        let marked = self
+            .pending()
+            .and_then(|pending| session::mark_degraded(&pending, errno));
+        if let Err(error) = marked {
             notices.push(Notice::LeftBehind { error });
-        }
-        if let Err(error) = self.secure(&pending, run) {
-            notices.push(Notice::NotDeposited { error });
         }
     }
 

@@ -64,6 +64,8 @@ pub enum Notice {
     SyncFailed {
         /// The record file.
         path: PathBuf,
+        /// The error number, where there is one.
+        errno: Option<i32>,
     },
     /// At some time, the disk did not take a store file's content. Remove the mark when the disk
     /// is well again.
@@ -135,7 +137,7 @@ impl fmt::Display for Notice {
                     path.display()
                 )
             }
-            Self::SyncFailed { path } => {
+            Self::SyncFailed { path, .. } => {
                 write!(
                     f,
                     "the disk did not take the content of `{}`",

@@ -4,12 +4,11 @@
 
 use std::fs::File;
 
+use super::Notice;
 use super::error::StoreError;
 use super::pending::{self, DROP, OPEN, SET_ASIDE};
 use super::scribe::{DocumentKind, Scribe, ScribeError};
 use super::session::{DropMark, Session};
-use super::system::retry;
-use super::{Durability, Notice};
 
 /// What a pending file turned out to be.
 enum Found {
@@ -72,13 +71,7 @@ impl Session<'_> {
                 continue;
             }
             // Whoever wrote the line did not live to sync it.
-            if self.active.options.durability == Durability::Disk {
-                let path = self.active.place.active_path();
-                retry(|| self.pending.system.sync(&self.active.file)).map_err(|error| {
-                    notices.push(Notice::SyncFailed { path: path.clone() });
-                    StoreError::io("sync", &path)(error)
-                })?;
-            }
+            self.active.sync(notices)?;
             self.pending.remove(&name)?;
             notices.push(Notice::AlreadyRecorded {
                 command_id: id.clone(),

@@ -94,6 +94,21 @@ fn a_record_behind_a_torn_fragment_is_read_and_the_fragment_is_reported() {
 }
 
 #[test]
+fn a_fragment_torn_within_a_character_hides_no_record() {
+    let bench = Bench::new();
+    bench.record("one");
+    let mut content = "{\"schema_version\":\"1.0\",\"note\":\"é"
+        .as_bytes()
+        .to_vec();
+    content.pop();
+    content.extend(bench.content());
+    std::fs::write(bench.path(), content).unwrap();
+    assert_eq!(bench.entries().len(), 2);
+    assert_eq!(damaged(&bench), 1);
+    assert_eq!(bench.record("two").seq, 2);
+}
+
+#[test]
 fn two_records_on_one_line_are_both_read() {
     let bench = Bench::new();
     bench.record("one");
