@@ -11,7 +11,7 @@ use super::error::{Hazard, StoreError};
 use super::lines::{after_last_newline, digest, read_range};
 use super::pending::LINE_LIMIT;
 use super::place::Place;
-use super::scribe::{Piece, Scribe, ScribeError, take_apart};
+use super::scribe::{Piece, Scribe, ScribeError, take_apart_or_skip};
 use super::system::{How, bytes, retry};
 use super::tail::Tail;
 use super::{Durability, Notice, Options};
@@ -184,7 +184,7 @@ impl<'s> Active<'s> {
     fn ends_whole(&self, start: u64, scribe: &mut dyn Scribe) -> Result<bool, StoreError> {
         let fragment = self.read(start, self.size)?;
         let text = String::from_utf8_lossy(&fragment);
-        let pieces = take_apart(&text, scribe).map_err(self.scribe_error("check"))?;
+        let pieces = take_apart_or_skip(&text, scribe).map_err(self.scribe_error("check"))?;
         Ok(matches!(pieces.last(), Some(Piece::Record(..))))
     }
 
