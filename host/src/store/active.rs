@@ -137,10 +137,7 @@ impl<'s> Active<'s> {
         }
         let path = self.place.active_path();
         retry(|| self.place.folder.system.sync(&self.file)).map_err(|error| {
-            notices.push(Notice::SyncFailed {
-                path: path.clone(),
-                errno: error.raw_os_error(),
-            });
+            notices.push(Notice::SyncFailed { path: path.clone() });
             StoreError::io("sync", &path)(error)
         })
     }

@@ -312,18 +312,13 @@ impl Store {
 
     /// Marks the store where the disk did not take what was written.
     fn mark_failed_sync(&self, notices: &mut Vec<Notice>) {
-        let failed = notices.iter().find_map(|notice| {
-            if let Notice::SyncFailed { errno, .. } = notice {
-                return Some(*errno);
-            }
-            None
-        });
-        let Some(errno) = failed else {
+        let sync_failed = |notice: &Notice| matches!(notice, Notice::SyncFailed { .. });
+        if !notices.iter().any(sync_failed) {
             return;
-        };
+        }
         let marked = self
             .pending()
-            .and_then(|pending| session::mark_degraded(&pending, errno));
+            .and_then(|pending| session::mark_degraded(&pending));
         if let Err(error) = marked {
             notices.push(Notice::LeftBehind { error });
         }

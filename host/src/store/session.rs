@@ -159,13 +159,11 @@ impl<'s> Session<'s> {
 }
 
 /// Leaves the mark that a sync failed, for every later reader to see.
-pub(crate) fn mark_degraded(pending: &Folder, errno: Option<i32>) -> Result<(), StoreError> {
+pub(crate) fn mark_degraded(pending: &Folder) -> Result<(), StoreError> {
     let name = DEGRADED.as_ref();
     let (file, created) = pending.existing_or_new(name, How::Write)?;
     if created {
-        let number = errno.map_or("unknown".to_owned(), |number| number.to_string());
-        let text = format!("a sync failed with error number {number}\n");
-        pending::write_at(pending, &file, text.as_bytes(), 0)
+        pending::write_at(pending, &file, b"a sync of the record file failed\n", 0)
             .map_err(StoreError::io("write", &pending.path_of(name)))?;
     }
     Ok(())
