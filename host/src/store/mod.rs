@@ -18,6 +18,7 @@ mod hazard;
 pub(crate) mod lines;
 pub(crate) mod lock;
 mod notice;
+mod options;
 pub(crate) mod pending;
 pub(crate) mod place;
 mod recover;
@@ -34,11 +35,11 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 pub use error::{FinishError, Hazard, StoreError};
 pub use notice::Notice;
-pub use run::OpenRun;
+pub use options::{Durability, Options};
+pub use run::{Appended, OpenRun, Recovered};
 pub use scribe::{Checked, DocumentKind, Identity, Scribe, ScribeError};
 pub use verify::{Damage, Head, Verification, verify};
 
@@ -47,60 +48,6 @@ use pending::LINE_LIMIT;
 use place::Place;
 use session::{Line, Session};
 use system::{How, Kernel, System, bytes, retry};
-
-/// What an acknowledged record survives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// The power going out.
-    #[default]
-    Disk,
-    /// The death of every process, but not the machine's.
-    Process,
-}
-
-/// How a store is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The size that a file should not pass, in bytes. It does where rotation fails.
-    pub limit: u64,
-    /// How many rotated files are kept, at least 1.
-    pub keep: u32,
-    /// What an acknowledged record survives.
-    pub durability: Durability,
-    /// How long to wait for the lock.
-    pub lock_limit: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            limit: 1_000_000,
-            keep: 4,
-            durability: Durability::Disk,
-            lock_limit: Duration::from_secs(10),
-        }
-    }
-}
-
-/// A record that is in the file.
-#[derive(Debug)]
-pub struct Appended {
-    /// Its position in the store.
-    pub seq: u64,
-    /// `sha256:` of its line.
-    pub hash: String,
-    /// The line, without its newline.
-    pub line: String,
-    /// What else was found and done.
-    pub notices: Vec<Notice>,
-}
-
-/// What recovery found and did.
-#[derive(Debug)]
-pub struct Recovered {
-    /// Everything worth telling.
-    pub notices: Vec<Notice>,
-}
 
 /// A record file with everything that belongs to it.
 #[derive(Debug)]
