@@ -253,7 +253,11 @@ mod tests {
     fn every_shortened_line_is_damage() {
         let line = seal(BODY, 7, "").unwrap();
         for end in (0..line.len()).filter(|end| line.is_char_boundary(*end)) {
-            assert_eq!(code(check(&line[..end])), FaultCode::DamagedRecord, "{end}");
+            assert_eq!(
+                code(check(line.get(..end).unwrap())),
+                FaultCode::DamagedRecord,
+                "{end}"
+            );
         }
     }
 
@@ -261,7 +265,7 @@ mod tests {
     fn a_record_behind_every_torn_fragment_is_found() {
         let line = seal(BODY, 7, "").unwrap();
         for end in (0..line.len()).filter(|end| line.is_char_boundary(*end)) {
-            let glued = format!("{}{line}", &line[..end]);
+            let glued = format!("{}{line}", line.get(..end).unwrap());
             let checked = check(&glued).unwrap();
             assert_eq!((checked.offset, checked.length), (end, line.len()));
         }

@@ -76,7 +76,7 @@ pub enum PendingState {
 pub struct PendingRun {
     /// The run.
     pub command_id: String,
-    /// Its intent.
+    /// Its intent; empty where it cannot be read.
     pub intent: String,
     /// How far it has come.
     pub state: PendingState,
@@ -183,10 +183,9 @@ impl Reader {
             };
             let lock = FlockOperation::NonBlockingLockShared;
             let locked = retry(|| self.system.lock(&file, lock));
-            let Some(lines) = pending::read(folder, &name, &file)? else {
-                continue;
-            };
-            let state = match (&locked, &lines.second) {
+            let lines = pending::read(folder, &name, &file)?;
+            let body = lines.as_ref().and_then(|lines| lines.second.as_ref());
+            let state = match (&locked, body) {
                 (Err(error), _) if error.kind() == io::ErrorKind::WouldBlock => {
                     PendingState::Running
                 }
@@ -199,7 +198,7 @@ impl Reader {
             }
             runs.push(PendingRun {
                 command_id: command_id.to_owned(),
-                intent: lines.first,
+                intent: lines.map(|lines| lines.first).unwrap_or_default(),
                 state,
             });
         }

@@ -45,6 +45,11 @@ impl Scribe for Native {
 
     fn note_drop(&mut self, facts: &str) -> Result<String, ScribeError> {
         let facts = parse(facts)?;
+        if !facts["files"].is_u64() {
+            return Err(ScribeError::Invalid {
+                message: "`files` is no number".into(),
+            });
+        }
         Ok(json!({
             "schema_version": "1.0",
             "kind": "drop",

@@ -11,7 +11,7 @@ use super::error::{Hazard, StoreError};
 use super::lines::{after_last_newline, digest, read_range};
 use super::pending::LINE_LIMIT;
 use super::place::Place;
-use super::scribe::{Piece, Scribe, ScribeError, take_apart};
+use super::scribe::{Piece, Scribe, ScribeError, take_apart_or_skip};
 use super::system::{How, bytes, retry};
 use super::tail::Tail;
 use super::{Durability, Notice, Options};
@@ -127,6 +127,21 @@ impl<'s> Active<'s> {
         Ok(())
     }
 
+    /// Waits until the file is on the disk, where that was asked for.
+    ///
+    /// After a failed sync the kernel may have forgotten what it could not write: trying again
+    /// would be told that all is well. So the line counts as not written, and the store as degraded.
+    pub(crate) fn sync(&self, notices: &mut Vec<Notice>) -> Result<(), StoreError> {
+        if self.options.durability == Durability::Process {
+            return Ok(());
+        }
+        let path = self.place.active_path();
+        retry(|| self.place.folder.system.sync(&self.file)).map_err(|error| {
+            notices.push(Notice::SyncFailed { path: path.clone() });
+            StoreError::io("sync", &path)(error)
+        })
+    }
+
     fn measure(&self) -> Result<u64, StoreError> {
         let stat = self
             .place
@@ -166,7 +181,7 @@ impl<'s> Active<'s> {
     fn ends_whole(&self, start: u64, scribe: &mut dyn Scribe) -> Result<bool, StoreError> {
         let fragment = self.read(start, self.size)?;
         let text = String::from_utf8_lossy(&fragment);
-        let pieces = take_apart(&text, scribe).map_err(self.scribe_error("check"))?;
+        let pieces = take_apart_or_skip(&text, scribe).map_err(self.scribe_error("check"))?;
         Ok(matches!(pieces.last(), Some(Piece::Record(..))))
     }
 
@@ -190,19 +205,6 @@ impl<'s> Active<'s> {
             }
         }
         Ok(())
-    }
-
-    /// After a failed sync the kernel may have forgotten what it could not write: trying again
-    /// would be told that all is well. So the line counts as not written, and the store as degraded.
-    fn sync(&self, notices: &mut Vec<Notice>) -> Result<(), StoreError> {
-        if self.options.durability == Durability::Process {
-            return Ok(());
-        }
-        let path = self.place.active_path();
-        retry(|| self.place.folder.system.sync(&self.file)).map_err(|error| {
-            notices.push(Notice::SyncFailed { path: path.clone() });
-            StoreError::io("sync", &path)(error)
-        })
     }
 
     fn cut_back(&mut self) {

@@ -204,10 +204,14 @@ impl Folder {
             .map_err(StoreError::io("rename", &self.path_of(from)))
     }
 
-    /// Removes a file.
+    /// Removes a file. One that is gone already is as good.
     pub(crate) fn remove(&self, name: &OsStr) -> Result<(), StoreError> {
-        retry(|| self.system.remove(self.fd.as_fd(), name))
-            .map_err(StoreError::io("remove", &self.path_of(name)))
+        match retry(|| self.system.remove(self.fd.as_fd(), name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::io("remove", &self.path_of(name))(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Waits until the folder's entries are on the disk.

@@ -18,6 +18,7 @@ mod hazard;
 pub(crate) mod lines;
 pub(crate) mod lock;
 mod notice;
+mod options;
 pub(crate) mod pending;
 pub(crate) mod place;
 mod recover;
@@ -34,11 +35,11 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 pub use error::{FinishError, Hazard, StoreError};
 pub use notice::Notice;
-pub use run::OpenRun;
+pub use options::{Durability, Options};
+pub use run::{Appended, OpenRun, Recovered};
 pub use scribe::{Checked, DocumentKind, Identity, Scribe, ScribeError};
 pub use verify::{Damage, Head, Verification, verify};
 
@@ -47,60 +48,6 @@ use pending::LINE_LIMIT;
 use place::Place;
 use session::{Line, Session};
 use system::{How, Kernel, System, bytes, retry};
-
-/// What an acknowledged record survives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// The power going out.
-    #[default]
-    Disk,
-    /// The death of every process, but not the machine's.
-    Process,
-}
-
-/// How a store is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The size that a file should not pass, in bytes. It does where rotation fails.
-    pub limit: u64,
-    /// How many rotated files are kept, at least 1.
-    pub keep: u32,
-    /// What an acknowledged record survives.
-    pub durability: Durability,
-    /// How long to wait for the lock.
-    pub lock_limit: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            limit: 1_000_000,
-            keep: 4,
-            durability: Durability::Disk,
-            lock_limit: Duration::from_secs(10),
-        }
-    }
-}
-
-/// A record that is in the file.
-#[derive(Debug)]
-pub struct Appended {
-    /// Its position in the store.
-    pub seq: u64,
-    /// `sha256:` of its line.
-    pub hash: String,
-    /// The line, without its newline.
-    pub line: String,
-    /// What else was found and done.
-    pub notices: Vec<Notice>,
-}
-
-/// What recovery found and did.
-#[derive(Debug)]
-pub struct Recovered {
-    /// Everything worth telling.
-    pub notices: Vec<Notice>,
-}
 
 /// A record file with everything that belongs to it.
 #[derive(Debug)]
@@ -189,6 +136,7 @@ impl Store {
             let pending = self.pending()?;
             self.enter(&pending, &run, body, scribe, &mut notices)
         });
+        self.mark_failed_sync(&mut notices);
         match outcome {
             Ok(line) => Ok(Appended {
                 seq: line.seq,
@@ -197,7 +145,7 @@ impl Store {
                 notices,
             }),
             Err(cause) => {
-                self.make_last(&run, &cause, &mut notices);
+                self.make_last(&run, &mut notices);
                 Err(FinishError {
                     command_id: run.command_id,
                     waits,
@@ -216,10 +164,10 @@ impl Store {
         let mut notices = Vec::new();
         self.refuse_unsafe()?;
         let pending = self.pending()?;
-        let mut session =
-            Session::begin(&self.place, &pending, self.options, scribe, &mut notices)?;
-        session.recover(None, scribe, &mut notices)?;
-        Ok(Recovered { notices })
+        let outcome = Session::begin(&self.place, &pending, self.options, scribe, &mut notices)
+            .and_then(|mut session| session.recover(None, scribe, &mut notices));
+        self.mark_failed_sync(&mut notices);
+        outcome.map(|()| Recovered { notices })
     }
 
     /// Checks every line, and the chain that they form, without changing anything.
@@ -300,18 +248,26 @@ impl Store {
     }
 
     /// Does what can be done for a record that must wait. The first failure is the one reported.
-    fn make_last(&self, run: &OpenRun, cause: &StoreError, notices: &mut Vec<Notice>) {
-        let Ok(pending) = self.pending() else {
-            return;
-        };
-        let sync_failed = |notice: &Notice| matches!(notice, Notice::SyncFailed { .. });
-        if notices.iter().any(sync_failed)
-            && let Err(error) = session::mark_degraded(&pending, cause)
-        {
-            notices.push(Notice::LeftBehind { error });
-        }
-        if let Err(error) = self.secure(&pending, run) {
+    fn make_last(&self, run: &OpenRun, notices: &mut Vec<Notice>) {
+        let secured = self
+            .pending()
+            .and_then(|pending| self.secure(&pending, run));
+        if let Err(error) = secured {
             notices.push(Notice::NotDeposited { error });
+        }
+    }
+
+    /// Marks the store where the disk did not take what was written.
+    fn mark_failed_sync(&self, notices: &mut Vec<Notice>) {
+        let sync_failed = |notice: &Notice| matches!(notice, Notice::SyncFailed { .. });
+        if !notices.iter().any(sync_failed) {
+            return;
+        }
+        let marked = self
+            .pending()
+            .and_then(|pending| session::mark_degraded(&pending));
+        if let Err(error) = marked {
+            notices.push(Notice::LeftBehind { error });
         }
     }
 

@@ -2,7 +2,6 @@
 //!
 //! Nothing is printed here.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use super::error::StoreError;
@@ -81,76 +80,4 @@ pub enum Notice {
         /// Why.
         error: StoreError,
     },
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TailCut { path, bytes } => {
-                write!(
-                    f,
-                    "cut a torn line of {bytes} bytes off `{}`",
-                    path.display()
-                )
-            }
-            Self::TailCompleted { path } => {
-                write!(f, "added the last newline to `{}`", path.display())
-            }
-            Self::AlreadyRecorded { command_id } => {
-                write!(
-                    f,
-                    "`{command_id}` was recorded by a runner that died afterwards"
-                )
-            }
-            Self::Recovered { command_id, died } if *died => {
-                write!(f, "recorded that the runner of `{command_id}` died")
-            }
-            Self::Recovered { command_id, .. } => {
-                write!(f, "recorded `{command_id}`, which had waited")
-            }
-            Self::NotRecovered { error } => write!(f, "a waiting record goes on waiting: {error}"),
-            Self::SetAside { path, why } => {
-                write!(
-                    f,
-                    "set `{}` aside, which is no record: {why}",
-                    path.display()
-                )
-            }
-            Self::NotRotated { error } => {
-                write!(f, "the record file grows past its limit: {error}")
-            }
-            Self::Dropped {
-                path,
-                first_seq: Some(first),
-                last_seq: Some(last),
-            } => write!(
-                f,
-                "dropped records {first} to {last} with `{}`",
-                path.display()
-            ),
-            Self::Dropped { path, .. } => {
-                write!(
-                    f,
-                    "dropped `{}`, no line of which was whole",
-                    path.display()
-                )
-            }
-            Self::SyncFailed { path } => {
-                write!(
-                    f,
-                    "the disk did not take the content of `{}`",
-                    path.display()
-                )
-            }
-            Self::Degraded { path } => write!(
-                f,
-                "the disk once failed, and records may be lost; remove `{}` when it is well",
-                path.display()
-            ),
-            Self::NotDeposited { error } => {
-                write!(f, "the record could not be put beside its intent: {error}")
-            }
-            Self::LeftBehind { error } => write!(f, "something is left behind: {error}"),
-        }
-    }
 }

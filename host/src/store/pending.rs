@@ -7,6 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::time::Duration;
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -31,6 +32,8 @@ const UNFINISHED: &str = ".tmp";
 
 /// How often the creation starts again when a cleaner mistook our new file for a dead one.
 const CREATE_TRIES: u32 = 16;
+/// How long the cleaner gets to be done.
+const CREATE_PAUSE: Duration = Duration::from_millis(1);
 
 /// What an unlucky creation has met.
 enum Creation {
@@ -62,12 +65,12 @@ pub(crate) fn create(
     for _ in 0..CREATE_TRIES {
         match try_create(folder, &unfinished, &name(id, suffix), content, room)? {
             Creation::Done(file) => return Ok(file),
-            Creation::Lost => {}
+            Creation::Lost => std::thread::sleep(CREATE_PAUSE),
         }
     }
     Err(StoreError::Locked {
         path: folder.path_of(&unfinished),
-        waited: std::time::Duration::ZERO,
+        waited: CREATE_PAUSE.saturating_mul(CREATE_TRIES),
     })
 }
 
@@ -99,7 +102,8 @@ pub(crate) fn take(folder: &Folder, name: &OsStr) -> Result<Option<File>, StoreE
             .system
             .lock(&file, FlockOperation::NonBlockingLockExclusive)
     }) {
-        Ok(()) => Ok(Some(file)),
+        // Its owner can have removed it before letting the lock go: then the run was taken back.
+        Ok(()) => Ok((folder.stat_file(&file, name)?.st_nlink > 0).then_some(file)),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
         Err(error) => Err(StoreError::io("lock", &folder.path_of(name))(error)),
     }
@@ -161,7 +165,17 @@ fn try_create(
     room: u64,
 ) -> Result<Creation, StoreError> {
     let path = folder.path_of(unfinished);
-    let file = folder.create(unfinished, How::Create)?;
+    let file = match folder.create(unfinished, How::Create) {
+        Ok(file) => file,
+        // The cleaner of an earlier try is not done, or died: be the cleaner.
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
+            if take(folder, unfinished)?.is_some() {
+                folder.remove(unfinished)?;
+            }
+            return Ok(Creation::Lost);
+        }
+        Err(error) => return Err(error),
+    };
     match retry(|| {
         folder
             .system

@@ -2,12 +2,13 @@
 //!
 //! It needs the lock, and comes before anything else is appended.
 
+use std::fs::File;
+
+use super::Notice;
 use super::error::StoreError;
 use super::pending::{self, DROP, OPEN, SET_ASIDE};
 use super::scribe::{DocumentKind, Scribe, ScribeError};
 use super::session::{DropMark, Session};
-use super::system::retry;
-use super::{Durability, Notice};
 
 /// What a pending file turned out to be.
 enum Found {
@@ -35,7 +36,14 @@ impl Session<'_> {
         if let Err(error) = pending::clean(self.pending) {
             notices.push(Notice::NotRecovered { error });
         }
-        let names = self.pending.names()?;
+        let names = match self.pending.names() {
+            Ok(names) => names,
+            // What waits goes on waiting; that is no reason to lose the next record.
+            Err(error) => {
+                notices.push(Notice::NotRecovered { error });
+                return Ok(());
+            }
+        };
         for suffix in [DROP, OPEN] {
             for name in &names {
                 let Some(id) = pending::id_of(name, suffix) else {
@@ -63,13 +71,7 @@ impl Session<'_> {
                 continue;
             }
             // Whoever wrote the line did not live to sync it.
-            if self.active.options.durability == Durability::Disk {
-                let path = self.active.place.active_path();
-                retry(|| self.pending.system.sync(&self.active.file)).map_err(|error| {
-                    notices.push(Notice::SyncFailed { path: path.clone() });
-                    StoreError::io("sync", &path)(error)
-                })?;
-            }
+            self.active.sync(notices)?;
             self.pending.remove(&name)?;
             notices.push(Notice::AlreadyRecorded {
                 command_id: id.clone(),
@@ -88,63 +90,83 @@ impl Session<'_> {
     ) -> Result<bool, StoreError> {
         let name = pending::name(id, suffix);
         // The lock on the file is held until its line is in and it is gone.
-        let file = match pending::take(self.pending, &name) {
-            Ok(Some(file)) => file,
+        let (_file, found) = match self.look_at(id, suffix, scribe) {
+            Ok(Some(found)) => found,
             Ok(None) => return Ok(true),
             Err(error) => {
                 notices.push(Notice::NotRecovered { error });
                 return Ok(true);
             }
         };
-        let lines = pending::read(self.pending, &name, &file)?;
-        let found = match suffix {
-            DROP => self.read_drop(lines),
-            _ => read_run(id, lines, scribe).map_err(self.active.scribe_error("recover")),
+        let (body, died) = match found {
+            Found::Body { body, died } => (body, died),
+            Found::Void => {
+                if let Err(error) = self.pending.remove(&name) {
+                    notices.push(Notice::LeftBehind { error });
+                }
+                return Ok(true);
+            }
+            Found::Damaged(why) => {
+                self.set_aside(id, suffix, why, notices);
+                return Ok(true);
+            }
         };
-        match found {
-            Ok(Found::Body { body, died }) => match self.append(&body, id, scribe, notices) {
-                Ok(_) => {
-                    self.pending.remove(&name)?;
-                    notices.push(Notice::Recovered {
-                        command_id: id.to_owned(),
-                        died,
-                    });
-                    Ok(true)
-                }
-                Err(StoreError::Scribe {
-                    source: ScribeError::Invalid { message },
-                    ..
-                }) => self.set_aside(id, suffix, message, notices),
-                Err(error) if self.active.is_closed() => Err(error),
-                Err(error) => {
-                    notices.push(Notice::NotRecovered { error });
-                    Ok(false)
-                }
-            },
-            Ok(Found::Void) => self.pending.remove(&name).map(|()| true),
-            Ok(Found::Damaged(why)) => self.set_aside(id, suffix, why, notices),
+        match self.append(&body, id, scribe, notices) {
+            Ok(_) => {
+                self.pending.remove(&name)?;
+                notices.push(Notice::Recovered {
+                    command_id: id.to_owned(),
+                    died,
+                });
+                Ok(true)
+            }
+            Err(StoreError::Scribe {
+                source: ScribeError::Invalid { message },
+                ..
+            }) => {
+                self.set_aside(id, suffix, message, notices);
+                Ok(true)
+            }
+            Err(error) if self.active.is_closed() => Err(error),
             Err(error) => {
                 notices.push(Notice::NotRecovered { error });
-                Ok(true)
+                Ok(false)
             }
         }
     }
 
-    /// Keeps what cannot become a record, for a person to look at.
-    fn set_aside(
+    /// Takes a pending file whose owner is gone, and finds out what it is; none where the owner
+    /// lives.
+    fn look_at(
         &self,
         id: &str,
         suffix: &str,
-        why: String,
-        notices: &mut Vec<Notice>,
-    ) -> Result<bool, StoreError> {
+        scribe: &mut dyn Scribe,
+    ) -> Result<Option<(File, Found)>, StoreError> {
+        let name = pending::name(id, suffix);
+        let Some(file) = pending::take(self.pending, &name)? else {
+            return Ok(None);
+        };
+        let lines = pending::read(self.pending, &name, &file)?;
+        let found = match suffix {
+            DROP => self.read_drop(lines)?,
+            _ => read_run(id, lines, scribe).map_err(self.active.scribe_error("recover"))?,
+        };
+        Ok(Some((file, found)))
+    }
+
+    /// Keeps what cannot become a record, for a person to look at.
+    fn set_aside(&self, id: &str, suffix: &str, why: String, notices: &mut Vec<Notice>) {
         let to = pending::name(id, SET_ASIDE);
-        self.pending.rename(&pending::name(id, suffix), &to, true)?;
-        notices.push(Notice::SetAside {
-            path: self.pending.path_of(&to),
-            why,
-        });
-        Ok(true)
+        notices.push(
+            match self.pending.rename(&pending::name(id, suffix), &to, true) {
+                Ok(()) => Notice::SetAside {
+                    path: self.pending.path_of(&to),
+                    why,
+                },
+                Err(error) => Notice::NotRecovered { error },
+            },
+        );
     }
 
     /// Reads a drop notice. It counts only if the file that it speaks of is gone.

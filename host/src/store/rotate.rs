@@ -15,7 +15,7 @@ use super::folder::Folder;
 use super::lines::read_range;
 use super::pending::{self, DROP};
 use super::place::Place;
-use super::scribe::{Piece, Scribe, take_apart};
+use super::scribe::{Piece, Scribe, take_apart_or_skip};
 use super::session::DropMark;
 use super::system::How;
 
@@ -138,7 +138,7 @@ fn announce_drop(
     let facts = json!({
         "command_id": command_id,
         "at": at,
-        "files": [name.to_string_lossy()],
+        "files": 1,
         "first_seq": first_seq,
         "last_seq": last_seq,
     });
@@ -193,7 +193,7 @@ fn first_position<'a>(
 ) -> Result<Option<u64>, StoreError> {
     for line in lines {
         let text = String::from_utf8_lossy(line);
-        let pieces = take_apart(&text, scribe).map_err(active.scribe_error("check"))?;
+        let pieces = take_apart_or_skip(&text, scribe).map_err(active.scribe_error("check"))?;
         let found = pieces.into_iter().find_map(|piece| match piece {
             Piece::Record(checked, _) => Some(checked.seq),
             Piece::Fragment(_) => None,

@@ -1,8 +1,10 @@
-//! A run between its beginning and its end.
+//! A run between its beginning and its end, and what its end brings.
 //!
 //! It does nothing by itself: its lock lives as long as it does.
 
 use std::fs::File;
+
+use super::Notice;
 
 /// A run that has begun. Where it is dropped without [`Store::finish`](super::Store::finish), the next writer records
 /// that its runner died.
@@ -29,4 +31,24 @@ impl OpenRun {
     pub fn command_id(&self) -> &str {
         &self.command_id
     }
+}
+
+/// A record that is in the file.
+#[derive(Debug)]
+pub struct Appended {
+    /// Its position in the store.
+    pub seq: u64,
+    /// `sha256:` of its line.
+    pub hash: String,
+    /// The line, without its newline.
+    pub line: String,
+    /// What else was found and done.
+    pub notices: Vec<Notice>,
+}
+
+/// What recovery found and did.
+#[derive(Debug)]
+pub struct Recovered {
+    /// Everything worth telling.
+    pub notices: Vec<Notice>,
 }

@@ -136,3 +136,27 @@ pub(crate) fn take_apart(line: &str, scribe: &mut dyn Scribe) -> Result<Vec<Piec
     }
     Ok(pieces)
 }
+
+/// As [`take_apart`], for a store that must go on: a line that stops the component is a fragment.
+///
+/// # Errors
+/// `Unsupported`, and `Broken` where the component answers nothing at all: then nothing is known
+/// about the line, and nothing may be cut or counted.
+pub(crate) fn take_apart_or_skip(
+    line: &str,
+    scribe: &mut dyn Scribe,
+) -> Result<Vec<Piece>, ScribeError> {
+    let first = take_apart(line, scribe);
+    if !matches!(first, Err(ScribeError::Broken { .. })) {
+        return first;
+    }
+    // Once more, since the first time can have been a lack of memory.
+    match take_apart(line, scribe) {
+        Err(ScribeError::Broken { .. })
+            if matches!(scribe.check(""), Err(ScribeError::Invalid { .. })) =>
+        {
+            Ok(vec![Piece::Fragment(0..line.len())])
+        }
+        second => second,
+    }
+}

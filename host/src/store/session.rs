@@ -159,14 +159,11 @@ impl<'s> Session<'s> {
 }
 
 /// Leaves the mark that a sync failed, for every later reader to see.
-pub(crate) fn mark_degraded(pending: &Folder, reason: &StoreError) -> Result<(), StoreError> {
+pub(crate) fn mark_degraded(pending: &Folder) -> Result<(), StoreError> {
     let name = DEGRADED.as_ref();
     let (file, created) = pending.existing_or_new(name, How::Write)?;
     if created {
-        // Only the kernel's words: a path could hold what may not be written unredacted.
-        let number = reason.errno().unwrap_or(0);
-        let text = format!("a sync failed with error number {number}\n");
-        pending::write_at(pending, &file, text.as_bytes(), 0)
+        pending::write_at(pending, &file, b"a sync of the record file failed\n", 0)
             .map_err(StoreError::io("write", &pending.path_of(name)))?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::fs::File;
 use super::error::StoreError;
 use super::lines::{Backward, after_last_newline, digest};
 use super::place::Place;
-use super::scribe::{Piece, Scribe, take_apart};
+use super::scribe::{Piece, Scribe, take_apart_or_skip};
 use super::system::How;
 
 /// Where the chain of lines stands.
@@ -73,11 +73,12 @@ impl Walk {
         let mut lines = Backward::new(place.folder.system.as_ref(), file, end);
         while let Some(line) = lines.next_line().map_err(StoreError::io("read", &path))? {
             let text = String::from_utf8_lossy(&line);
-            let pieces = take_apart(&text, scribe).map_err(|source| StoreError::Scribe {
-                action: "check",
-                path: path.clone(),
-                source,
-            })?;
+            let pieces =
+                take_apart_or_skip(&text, scribe).map_err(|source| StoreError::Scribe {
+                    action: "check",
+                    path: path.clone(),
+                    source,
+                })?;
             let newest = pieces.into_iter().rev().find_map(|piece| match piece {
                 Piece::Record(checked, _) => Some(checked),
                 Piece::Fragment(_) => None,

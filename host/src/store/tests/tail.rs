@@ -1,9 +1,9 @@
 //! Damage at the end of the active file, and elsewhere.
 
 use super::bench::Bench;
-use super::scribe::Native;
+use super::scribe::{Native, body, intent};
 use crate::reader::Entry;
-use crate::store::Notice;
+use crate::store::{Checked, Identity, Notice, Scribe, ScribeError};
 
 fn damaged(bench: &Bench) -> usize {
     bench
@@ -94,6 +94,21 @@ fn a_record_behind_a_torn_fragment_is_read_and_the_fragment_is_reported() {
 }
 
 #[test]
+fn a_fragment_torn_within_a_character_hides_no_record() {
+    let bench = Bench::new();
+    bench.record("one");
+    let mut content = "{\"schema_version\":\"1.0\",\"note\":\"é"
+        .as_bytes()
+        .to_vec();
+    content.pop();
+    content.extend(bench.content());
+    std::fs::write(bench.path(), content).unwrap();
+    assert_eq!(bench.entries().len(), 2);
+    assert_eq!(damaged(&bench), 1);
+    assert_eq!(bench.record("two").seq, 2);
+}
+
+#[test]
 fn two_records_on_one_line_are_both_read() {
     let bench = Bench::new();
     bench.record("one");
@@ -155,7 +170,6 @@ fn a_removed_line_is_found() {
 
 #[test]
 fn a_resealed_line_breaks_the_chain() {
-    use crate::store::Scribe;
     let bench = Bench::new();
     for id in ["one", "two", "three"] {
         bench.record(id);
@@ -163,9 +177,7 @@ fn a_resealed_line_breaks_the_chain() {
     let content = String::from_utf8(bench.content()).unwrap();
     let mut lines: Vec<String> = content.lines().map(str::to_owned).collect();
     let prev = crate::store::lines::digest(lines[0].as_bytes());
-    lines[1] = Native
-        .seal(&super::scribe::body("two", "forged", 1), 2, &prev)
-        .unwrap();
+    lines[1] = Native.seal(&body("two", "forged", 1), 2, &prev).unwrap();
     std::fs::write(bench.path(), lines.join("\n") + "\n").unwrap();
     let found = bench.verify();
     assert_eq!(found.damages.len(), 1);
@@ -193,6 +205,119 @@ fn an_unreadable_pending_file_is_set_aside_and_told() {
     assert!(matches!(recovered.notices[..], [Notice::SetAside { .. }]));
     assert_eq!(bench.pending_names(), ["broken.damaged"]);
     assert!(!bench.verify().is_sound());
+}
+
+#[test]
+fn a_pending_file_that_cannot_be_used_stops_no_other_record() {
+    let bench = Bench::new();
+    bench.record("one");
+    bench.leave_waiting("waiting");
+    std::fs::create_dir(bench.pending().join("a-folder.open")).unwrap();
+    let appended = bench.record("two");
+    assert_eq!(bench.ids(), ["one", "waiting", "two"]);
+    let told = |notice: &Notice| matches!(notice, Notice::NotRecovered { .. });
+    assert!(appended.notices.iter().any(told));
+}
+
+#[test]
+fn an_open_run_whose_intent_is_gone_is_listed_all_the_same() {
+    let bench = Bench::new();
+    bench.leave_died("broken");
+    std::fs::write(bench.pending().join("broken.open"), "").unwrap();
+    let runs = bench.verify().open_runs;
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0].intent, "");
+}
+
+#[test]
+fn what_an_unlucky_beginning_left_behind_is_cleaned() {
+    let bench = Bench::new();
+    bench.record("one");
+    let left = bench.pending().join("two.tmp");
+    std::fs::write(&left, "{").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&left, mode).unwrap();
+    bench.record("two");
+    assert!(bench.pending_names().is_empty());
+    assert_eq!(bench.ids(), ["one", "two"]);
+}
+
+/// A component that one line stops, or that does not answer at all.
+struct Brittle {
+    answers: bool,
+}
+
+impl Brittle {
+    fn stopped() -> ScribeError {
+        ScribeError::Broken {
+            message: "trapped".into(),
+        }
+    }
+}
+
+impl Scribe for Brittle {
+    fn seal(&mut self, body: &str, seq: u64, prev: &str) -> Result<String, ScribeError> {
+        Native.seal(body, seq, prev)
+    }
+
+    fn check(&mut self, line: &str) -> Result<Checked, ScribeError> {
+        if !self.answers || line.contains("\"poison\"") {
+            return Err(Self::stopped());
+        }
+        Native.check(line)
+    }
+
+    fn identify(&mut self, document: &str) -> Result<Identity, ScribeError> {
+        Native.identify(document)
+    }
+
+    fn recover(&mut self, intent: &str) -> Result<String, ScribeError> {
+        Native.recover(intent)
+    }
+
+    fn note_drop(&mut self, facts: &str) -> Result<String, ScribeError> {
+        Native.note_drop(facts)
+    }
+}
+
+#[test]
+fn a_line_that_stops_the_component_costs_no_other_record() {
+    let bench = Bench::new();
+    bench.record("one");
+    bench.record("poison");
+    let store = bench.store();
+    let run = store.begin("two", &intent("two")).unwrap();
+    let appended = store
+        .finish(
+            run,
+            &body("two", "exited", 1),
+            &mut Brittle { answers: true },
+        )
+        .unwrap();
+    assert_eq!(appended.seq, 3);
+    assert_eq!(bench.verify().damages, []);
+}
+
+#[test]
+fn a_component_that_does_not_answer_cuts_nothing() {
+    let bench = Bench::new();
+    bench.record("one");
+    let mut content = bench.content();
+    content.pop();
+    std::fs::write(bench.path(), &content).unwrap();
+    let store = bench.store();
+    let run = store.begin("two", &intent("two")).unwrap();
+    let error = store
+        .finish(
+            run,
+            &body("two", "exited", 1),
+            &mut Brittle { answers: false },
+        )
+        .unwrap_err();
+    assert!(error.waits);
+    assert_eq!(bench.content(), content);
+    bench.record("three");
+    assert_eq!(bench.ids(), ["one", "two", "three"]);
 }
 
 fn chmod_600(bench: &Bench) {
