@@ -3,7 +3,9 @@
 
 #![expect(
     clippy::as_conversions,
+    clippy::indexing_slicing,
     clippy::string_slice,
+    clippy::unwrap_used,
     reason = "a test may stop at the first surprise"
 )]
 

@@ -16,7 +16,6 @@ mod policy;
 #[cfg(test)]
 #[expect(
     clippy::as_conversions,
-    clippy::string_slice,
     reason = "a test may stop at the first surprise"
 )]
 mod reference;

@@ -111,7 +111,7 @@ impl<'a> Whole<'a> {
     }
 
     /// At most so many candidates of one grade from one end, alike ones at most six times.
-    fn from_one_end(&self, candidates: impl Iterator<Item = usize>) -> Vec<usize> {
+    fn of_one_end(&self, candidates: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut taken: Vec<usize> = Vec::new();
         for at in candidates {
             let look = self.look(at);
@@ -134,8 +134,8 @@ impl<'a> Whole<'a> {
         for grade in grades.rev() {
             let of_grade = (0..self.lines.len()).filter(|at| self.grades[*at] == grade);
             let mut ends = [
-                self.from_one_end(of_grade.clone()).into_iter(),
-                self.from_one_end(of_grade.rev()).into_iter(),
+                self.of_one_end(of_grade.clone()).into_iter(),
+                self.of_one_end(of_grade.rev()).into_iter(),
             ];
             loop {
                 let mut found = false;

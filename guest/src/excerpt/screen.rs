@@ -9,7 +9,7 @@ use super::search::Search;
 
 /// Returns whether a line is worth grading.
 pub(super) fn may_matter(line: &str) -> bool {
-    Search::shared().may_hold(line.as_bytes()) || opens(line.trim_ascii_start())
+    Search::shared().may_hold(line) || opens(line.trim_ascii_start())
 }
 
 /// Marks and places that a search for words cannot see.
