@@ -4,192 +4,9 @@
 
 use std::sync::OnceLock;
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memmem};
 
-/// Starts by which a tool marks a failure, with the grade that they give.
-pub(super) const STARTS: &[(&str, u8)] = &[
-    ("--- FAIL", 7),
-    ("FAIL:", 7),
-    ("FAIL ", 6),
-    ("FAIL\t", 6),
-    ("FAILED", 6),
-    ("FAILURE", 6),
-    ("[FAIL", 6),
-    ("ERROR:", 6),
-    ("ERROR ", 5),
-    ("ERROR!", 5),
-    ("[ERROR]", 5),
-    ("[ERR", 5),
-    ("[error]", 5),
-    ("error:", 6),
-    ("error[", 6),
-    ("error ", 4),
-    ("Error:", 6),
-    ("Error ", 4),
-    ("[  FAILED", 7),
-    ("Failed ", 5),
-    ("Failed!", 5),
-    ("Execution failed for", 5),
-    ("SUMMARY: ", 5),
-    ("rspec ./", 5),
-    ("rspec '", 5),
-    ("#   Failed test", 6),
-    ("CONFLICT (", 5),
-    ("! [rejected]", 5),
-    ("FATAL", 6),
-    ("Fatal", 6),
-    ("fatal:", 6),
-    ("fatal error", 6),
-    ("panic:", 7),
-    ("not ok ", 6),
-    ("Not ok ", 6),
-    ("Bail out!", 6),
-    ("✗", 6),
-    ("✖", 6),
-    ("✕", 6),
-    ("✘", 6),
-    ("❌", 6),
-    ("⨯", 6),
-    ("×", 6),
-    ("●", 6),
-    ("[-]", 6),
-    ("Traceback (most", 4),
-    ("Caused by:", 5),
-    ("Exception in thread", 6),
-    ("Unhandled", 5),
-    ("Uncaught", 5),
-    ("npm ERR!", 4),
-    ("npm error", 4),
-    ("* What went wrong", 5),
-    ("> What went wrong", 5),
-    ("CMake Error", 6),
-    ("collect2:", 4),
-    ("ninja: build stopped", 4),
-    ("E: ", 5),
-    ("BUILD FAILED", 5),
-    ("** BUILD FAILED", 5),
-    ("make: ***", 5),
-    ("gmake: ***", 5),
-    ("+++ actual", 2),
-    ("+ actual - expected", 5),
-    ("- Expected", 4),
-    ("+ Received", 4),
-    ("Expected", 4),
-    ("expected:", 4),
-    ("Received", 4),
-    ("Actual", 4),
-    ("actual:", 4),
-    ("got:", 4),
-    ("want:", 4),
-    ("left:", 4),
-    ("right:", 4),
-    ("--> ", 2),
-    ("Error Trace:", 3),
-    ("Messages:", 4),
-    ("Failed asserting", 6),
-    ("Failure/Error:", 6),
-    ("Failures:", 3),
-    ("Failed tests:", 3),
-    ("Tests in error:", 3),
-    ("failures:", 3),
-];
-
-/// Ends by which a tool marks a failure.
-pub(super) const ENDS: &[(&str, u8)] = &[
-    (" FAILED", 6),
-    ("...FAILED", 6),
-    (" FAIL", 6),
-    ("... ERROR", 6),
-    ("<<< FAILURE!", 7),
-    ("<<< ERROR!", 7),
-    ("(FAILED)", 6),
-    ("[FAILED]", 6),
-    (" failed", 4),
-    (" failed:", 4),
-    ("(Failed)", 5),
-    ("(Timeout)", 5),
-    (" Failure", 5),
-];
-
-/// Starts of lines in which words of failure mean nothing.
-const CALM_STARTS: &[&str] = &[
-    "✓",
-    "✔",
-    "√",
-    "☑",
-    "✅",
-    "ok ",
-    "PASS",
-    "--- PASS",
-    "--- SKIP",
-    "=== RUN",
-    "=== PAUSE",
-    "=== CONT",
-    "=== NAME",
-    "[ RUN",
-    "[       OK",
-    "checking ",
-    "Checking ",
-    "-- Looking for",
-    "-- Performing",
-    "-- Check",
-    "Downloading",
-    "Downloaded",
-    "Compiling ",
-    "Installing",
-    "Fetching",
-    "Collecting",
-    "Unpacking",
-    "Preparing",
-    "Selecting",
-    "Setting up",
-    "Get:",
-    "Requirement already",
-    "Progress ",
-    "gcc ",
-    "g++ ",
-    "cc ",
-    "c++ ",
-    "clang ",
-    "clang++ ",
-    "OK (",
-    "libtool:",
-    "/bin/sh ../libtool",
-    "/usr/bin/cc ",
-    "/usr/bin/c++ ",
-    "/usr/bin/gcc ",
-    "rustc ",
-    "javac ",
-    "ld -",
-    "copying ",
-    "creating ",
-    "adding ",
-    "inflating:",
-    "Adding ",
-    "Running `",
-    "Fresh ",
-    "Processing ",
-];
-
-/// Ends of lines in which words of failure mean nothing.
-const CALM_ENDS: &[&str] = &[
-    " PASSED",
-    " ok",
-    " OK",
-    "... ok",
-    " passed",
-    " Passed",
-    " no",
-    " yes",
-    " SKIPPED",
-    " skipped",
-    " PASS",
-    " done",
-    " UP-TO-DATE",
-    " ignored",
-    "' passed",
-    " NO-SOURCE",
-];
+use super::marks::{CALM_ENDS, CALM_STARTS, ENDS, STARTS};
 
 /// Returns the grade that the two ends of a line give; 0 where they say nothing.
 pub(super) fn ends(line: &str) -> u8 {
@@ -199,7 +16,7 @@ pub(super) fn ends(line: &str) -> u8 {
         .start(line)
         .max(marks.end(bare))
         .max(numbered(line))
-        .max(pytest(line))
+        .max(framed(line))
         .max(starred(line))
 }
 
@@ -309,10 +126,13 @@ fn numbered(line: &str) -> u8 {
     }
 }
 
-/// `E   assert …` and `____ name ____`.
-fn pytest(line: &str) -> u8 {
+/// `E   assert …`, `____ name ____` and `---- name ----`.
+fn framed(line: &str) -> u8 {
     if line.starts_with("E  ") {
         return 6;
+    }
+    if line.starts_with("---- ") && line.ends_with(" ----") {
+        return 5;
     }
     let framed = line.starts_with("___") && line.ends_with("__") && line.contains(' ');
     if framed { 5 } else { 0 }
@@ -340,35 +160,4 @@ fn starred(line: &str) -> u8 {
         }
         _ => 0,
     }
-}
-
-/// Returns whether the line starts with `file.ext:line:` or `file.ext(line,column)`.
-pub(super) fn is_place(line: &str) -> bool {
-    if let Some((_, inside)) = line
-        .strip_suffix("]:")
-        .and_then(|line| line.rsplit_once(" ["))
-    {
-        return is_place(inside);
-    }
-    let near = line.as_bytes().get(..200).unwrap_or(line.as_bytes());
-    let Some(at) = memchr2(b':', b'(', near) else {
-        return false;
-    };
-    let (path, rest) = line.split_at_checked(at).unwrap_or((line, ""));
-    let rest = rest.get(1..).unwrap_or("");
-    let (Some((_, extension)), true) = (
-        path.rsplit_once('.'),
-        rest.starts_with(|c: char| c.is_ascii_digit()),
-    ) else {
-        return false;
-    };
-    !path.contains(' ')
-        && !extension.is_empty()
-        && extension.len() <= 6
-        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && {
-            let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-            after.is_empty() || after.starts_with([':', ',', ')', ' '])
-        }
 }

@@ -10,6 +10,7 @@ use super::bucket::{Bucket, Candidate, Look};
 use super::choice::{AFTER, Held};
 use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade};
 use super::line::{Line, prefix};
+use super::open::Open;
 use super::policy::ExcerptPolicy;
 use super::tail::Tail;
 use crate::redact::Sink;
@@ -54,13 +55,6 @@ pub struct Picker {
     buckets: Vec<Bucket>,
     /// Candidates whose following lines have not all come yet, oldest first.
     waiting: Vec<(u8, Candidate)>,
-}
-
-/// The line that has not ended.
-#[derive(Debug, Default)]
-struct Open {
-    text: String,
-    bytes: u64,
 }
 
 impl Picker {
@@ -187,8 +181,8 @@ impl Picker {
             open.bytes,
             self.policy.line_bytes,
         ));
-        self.open.text = open.text;
-        self.open.text.clear();
+        self.open = open;
+        self.open.clear();
     }
 
     /// Takes the next line of `bytes` bytes, which starts with `text`; `before` is the line before
@@ -310,19 +304,6 @@ impl Sink for Picker {
     }
 
     fn retract_line(&mut self) {
-        self.open.text.clear();
-        self.open.bytes = 0;
-    }
-}
-
-impl Open {
-    fn extend(&mut self, text: &str, budget: usize) {
-        // Enough to look at, and enough to go through whole.
-        let room = (budget.max(LOOKED_AT) + 8).saturating_sub(self.text.len());
-        // Once something was left out, nothing that follows is the continuation.
-        if u64::try_from(self.text.len()).is_ok_and(|length| length == self.bytes) {
-            self.text.push_str(prefix(text, room));
-        }
-        self.bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
+        self.open.clear();
     }
 }

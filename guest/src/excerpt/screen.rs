@@ -4,7 +4,8 @@
 
 use memchr::memchr;
 
-use super::form::{STARTS, is_place};
+use super::location::starts_with_location;
+use super::marks::STARTS;
 use super::search::Search;
 
 /// Returns whether a line is worth grading.
@@ -17,7 +18,8 @@ fn opens(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes {
         [b'_', b'_', b'_', ..] | [b'E', b' ', b' ', ..] | [b'E', b':', b' ', ..] => true,
-        [b'[', b'-', b']', ..] => true,
+        [b'-', b'-', b'-', b'-', b' ', ..] => true,
+        [b'[', b'-' | b'!', b']', ..] | [b'e', b':', b' ', ..] => true,
         [b'0'..=b'9', ..] => bytes
             .iter()
             .find(|byte| !byte.is_ascii_digit())
@@ -29,7 +31,7 @@ fn opens(text: &str) -> bool {
             // A place is a colon and then a digit, near the start.
             let near = bytes.get(..200).unwrap_or(bytes);
             memchr(b':', near).is_some_and(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
-                && is_place(text)
+                && starts_with_location(text)
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use super::form::{ENDS, STARTS};
+use super::marks::{ENDS, STARTS};
 use super::words::{Kind, PHRASES};
 
 const BITS: u32 = 16;
