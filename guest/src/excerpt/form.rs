@@ -20,6 +20,11 @@ pub(super) fn ends(line: &str) -> u8 {
         .max(starred(line))
 }
 
+/// Returns the grade that the start of a line gives.
+pub(super) fn start(line: &str) -> u8 {
+    Marks::shared().start(line)
+}
+
 /// Returns whether the two ends of a line say that nothing failed here.
 pub(super) fn is_calm(line: &str) -> bool {
     let has = |text: &str| memmem::find(line.as_bytes(), text.as_bytes()).is_some();

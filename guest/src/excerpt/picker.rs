@@ -12,6 +12,7 @@ use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade};
 use super::line::{Line, prefix};
 use super::open::Open;
 use super::policy::ExcerptPolicy;
+use super::screen::{NextFound, opens};
 use super::tail::Tail;
 use crate::redact::Sink;
 
@@ -162,10 +163,13 @@ impl Picker {
         }
         let mut start = 0;
         let mut before: Option<&str> = None;
+        // One search for all of the lines; most of them have nothing in them.
+        let mut search = NextFound::new(lines);
         for end in memchr_iter(b'\n', lines.as_bytes()) {
             let line = lines.get(start..end).unwrap_or("");
             let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
-            self.line(line, bytes, before);
+            let matters = self.policy.is_plain() || search.is_in(start, end) || opens(line);
+            self.line(line, bytes, before, matters);
             before = Some(line);
             start = end + 1;
         }
@@ -174,7 +178,7 @@ impl Picker {
 
     fn end_open(&mut self) {
         let open = std::mem::take(&mut self.open);
-        self.line(&open.text, open.bytes, None);
+        self.line(&open.text, open.bytes, None, true);
         self.tail.push(Line::new(
             self.lines,
             &open.text,
@@ -186,8 +190,8 @@ impl Picker {
     }
 
     /// Takes the next line of `bytes` bytes, which starts with `text`; `before` is the line before
-    /// it, where the tail does not have it yet.
-    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>) {
+    /// it, where the tail does not have it yet; a line that does not matter has no grade.
+    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>, matters: bool) {
         self.lines += 1;
         self.bytes += bytes + 1;
         if self.whole.is_some() {
@@ -202,7 +206,7 @@ impl Picker {
         if !self.waiting.is_empty() {
             self.follow(text, bytes);
         }
-        let grade = grade(text);
+        let grade = if matters { grade(text) } else { 0 };
         if grade > 0 {
             self.add_candidate(grade, text, bytes, before);
         }
