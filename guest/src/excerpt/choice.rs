@@ -53,6 +53,9 @@ impl<'a> Held<'a> {
         let strong = self.graded(EXPLAINED..MARKED, &mut seen);
         let weak = self.graded(1..EXPLAINED, &mut seen);
         self.add_candidates(&mut layout, &marked, &strong, share);
+        // Weak lines are many and the newest ones likely: they share what is left.
+        let half = layout.used().midpoint(share);
+        self.add_tail(&mut layout, half);
         self.add_lines(&mut layout, &weak.distinct, share);
         self.add_tail(&mut layout, share);
         self.add_free(&mut layout, &marked.distinct);

@@ -215,6 +215,8 @@ impl<'a> Whole<'a> {
         self.add_lines(&marked.alike, share);
         self.add_context(&marked.distinct, 4..10, share);
         self.add_lines(&strong.alike, share);
+        let half = (self.text().len() + 1).midpoint(share);
+        self.add_tail(half);
         self.add_lines(&weak.distinct, share);
         self.add_tail(share);
         self.fill(&marked.distinct);
