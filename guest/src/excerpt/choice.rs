@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 use std::ops::{Range, RangeBounds};
 
-use super::bucket::{Bucket, Candidate};
+use super::bucket::{Bucket, Candidate, Look};
+use super::form;
 use super::grade::{EXPLAINED, HIGHEST, MARKED};
 use super::layout::Layout;
 use super::line::Line;
@@ -151,6 +152,7 @@ impl<'a> Held<'a> {
         distance: Range<usize>,
         budget: usize,
     ) {
+        let mut told = HashSet::new();
         for step in distance {
             for candidate in candidates {
                 if !layout.keeps(&candidate.line) {
@@ -160,8 +162,13 @@ impl<'a> Held<'a> {
                     .before
                     .as_deref()
                     .filter(|line| step == 0 && !line.is_blank());
-                for line in candidate.follow_up().nth(step).into_iter().chain(before) {
-                    self.offer(layout, line, budget);
+                let after = candidate.follow_up().nth(step);
+                for line in after.into_iter().chain(before) {
+                    // Further away, a line like one before it is not worth its bytes.
+                    let new = told.insert(Look::of(line.text()).template);
+                    if !form::is_calm(line.text().trim()) && (new || step < NEAR.end) {
+                        self.offer(layout, line, budget);
+                    }
                 }
             }
         }

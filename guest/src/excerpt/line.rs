@@ -62,6 +62,11 @@ impl Line {
         self.bytes - u64::try_from(kept.len()).unwrap_or(self.bytes)
     }
 
+    /// Returns what the line begins with.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Returns whether the line shows nothing.
     pub(super) fn is_blank(&self) -> bool {
         self.text.trim_ascii().is_empty()

@@ -2,6 +2,7 @@
 //! the streaming picker with.
 
 use super::bucket::Look;
+use super::form::is_calm;
 use super::grade::{LOOKED_AT, grade};
 use super::line::{Line, prefix};
 use super::policy::ExcerptPolicy;
@@ -177,16 +178,22 @@ impl<'a> Whole<'a> {
     }
 
     fn add_context(&mut self, candidates: &[usize], steps: std::ops::Range<usize>, share: usize) {
+        let mut told = Vec::new();
         for step in steps {
             for at in candidates {
                 if self.kept[*at].is_none() {
                     continue;
                 }
-                if let Some(line) = self.after(*at).get(step) {
-                    self.offer(*line, share);
-                }
-                if let Some(line) = self.before(*at).filter(|_| step == 0) {
-                    self.offer(line, share);
+                let after = self.after(*at).get(step).copied();
+                let before = self.before(*at).filter(|_| step == 0);
+                for near in after.into_iter().chain(before) {
+                    let line = self.line(near);
+                    let template = Look::of(line.text()).template;
+                    let new = !told.contains(&template);
+                    told.push(template);
+                    if !is_calm(line.text().trim()) && (new || step < 4) {
+                        self.offer(near, share);
+                    }
                 }
             }
         }
@@ -290,6 +297,8 @@ const PHRASES: &[&str] = &[
     "é→😀 unicode",
     "0 errors",
     "missing",
+    "ok 3 - passes",
+    "reads PASSED",
 ];
 
 fn text(numbers: &mut Numbers) -> String {
