@@ -322,6 +322,12 @@ fn the_newest_line_is_complete_and_of_either_stream() {
     assert_eq!(capture.newest_line(), "problem");
     capture.push(Source::Stdout, b"o\n");
     assert_eq!(capture.newest_line(), "two");
+    let mut without_tail = start(ExcerptPolicy {
+        tail_lines: Some(0),
+        ..ExcerptPolicy::default()
+    });
+    without_tail.push(Source::Stdout, b"one\ntwo\n");
+    assert_eq!(without_tail.newest_line(), "two");
 }
 
 #[test]

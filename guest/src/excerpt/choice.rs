@@ -85,7 +85,7 @@ impl<'a> Held<'a> {
     fn add_ends(&self, layout: &mut Layout<'a>) {
         let share = layout.budget();
         let mut head = self.head.iter();
-        let mut tail = self.tail.newest_first();
+        let mut tail = self.tail.newest_first().take(self.policy.tail());
         loop {
             let mut offered = false;
             for line in tail.next().into_iter().chain(head.next()) {

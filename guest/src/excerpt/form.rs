@@ -10,7 +10,7 @@ use super::marks::{CALM_ENDS, CALM_STARTS, ENDS, STARTS};
 
 /// Returns the grade that the two ends of a line give; 0 where they say nothing.
 pub(super) fn ends(line: &str) -> u8 {
-    let marks = Marks::shared();
+    let marks = Marks::telling();
     let bare = without_times(line);
     marks
         .start(line)
@@ -22,15 +22,15 @@ pub(super) fn ends(line: &str) -> u8 {
 
 /// Returns the grade that the start of a line gives.
 pub(super) fn start(line: &str) -> u8 {
-    Marks::shared().start(line)
+    Marks::telling().start(line)
 }
 
 /// Returns whether the two ends of a line say that nothing failed here.
 pub(super) fn is_calm(line: &str) -> bool {
     let has = |text: &str| memmem::find(line.as_bytes(), text.as_bytes()).is_some();
     let end = without_times(line);
-    CALM_STARTS.iter().any(|mark| line.starts_with(mark))
-        || CALM_ENDS.iter().any(|mark| end.ends_with(mark))
+    Marks::calm().start(line) > 0
+        || Marks::calm().end(end) > 0
         || (has(" -o ") && (has(" -c ") || has(" -I") || has(" -l")))
 }
 
@@ -41,12 +41,29 @@ struct Marks {
 }
 
 impl Marks {
-    fn shared() -> &'static Self {
+    /// Returns the marks of failure.
+    fn telling() -> &'static Self {
         static MARKS: OnceLock<Marks> = OnceLock::new();
-        MARKS.get_or_init(|| Self {
-            starts: sorted(STARTS, |mark| mark.bytes().next()),
-            ends: sorted(ENDS, |mark| mark.bytes().next_back()),
+        MARKS.get_or_init(|| Self::new(STARTS.iter().copied(), ENDS.iter().copied()))
+    }
+
+    /// Returns the marks of lines that tell of none.
+    fn calm() -> &'static Self {
+        static MARKS: OnceLock<Marks> = OnceLock::new();
+        MARKS.get_or_init(|| {
+            let starts = CALM_STARTS.iter().map(|mark| (*mark, 1));
+            Self::new(starts, CALM_ENDS.iter().map(|mark| (*mark, 1)))
         })
+    }
+
+    fn new(
+        starts: impl Iterator<Item = (&'static str, u8)>,
+        ends: impl Iterator<Item = (&'static str, u8)>,
+    ) -> Self {
+        Self {
+            starts: by_byte(starts, |mark| mark.bytes().next()),
+            ends: by_byte(ends, |mark| mark.bytes().next_back()),
+        }
     }
 
     fn start(&self, line: &str) -> u8 {
@@ -66,16 +83,19 @@ impl Marks {
     }
 }
 
-fn sorted(
-    marks: &[(&'static str, u8)],
+/// Returns the marks in a list for each byte.
+fn by_byte(
+    marks: impl Iterator<Item = (&'static str, u8)>,
     key: impl Fn(&str) -> Option<u8>,
 ) -> Vec<Vec<(&'static str, u8)>> {
-    (0..=u8::MAX)
-        .map(|byte| {
-            let of_byte = marks.iter().filter(|(mark, _)| key(mark) == Some(byte));
-            of_byte.copied().collect()
-        })
-        .collect()
+    let mut lists = vec![Vec::new(); 256];
+    for (mark, grade) in marks {
+        let list = key(mark).and_then(|byte| lists.get_mut(usize::from(byte)));
+        if let Some(list) = list {
+            list.push((mark, grade));
+        }
+    }
+    lists
 }
 
 fn best(marks: Option<&Vec<(&str, u8)>>, holds: impl Fn(&str) -> bool) -> u8 {

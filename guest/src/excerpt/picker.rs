@@ -63,7 +63,8 @@ impl Picker {
     #[must_use]
     pub fn new(policy: ExcerptPolicy) -> Self {
         let most = if policy.is_plain() {
-            policy.tail()
+            // The newest line is asked for even where no last lines are kept.
+            policy.tail().max(1)
         } else {
             usize::MAX
         };
@@ -309,5 +310,36 @@ impl Sink for Picker {
 
     fn retract_line(&mut self) {
         self.open.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_taken_back_counts_as_what_follows() {
+        let mut picker = Picker::new(ExcerptPolicy::default());
+        picker.text("one\nsecret: ");
+        picker.text("half of it");
+        picker.retract_line();
+        picker.text("[redacted]\nlast");
+        picker.retract_line();
+        picker.end();
+        assert_eq!(picker.newest_line(), "[redacted]");
+        let cut = picker.cut(4096);
+        assert_eq!(cut.text, "one\n[redacted]");
+        assert_eq!((cut.lines, cut.lines_kept), (2, 2));
+    }
+
+    #[test]
+    fn a_long_line_that_was_taken_back_leaves_the_rest_whole() {
+        let mut picker = Picker::new(ExcerptPolicy::default());
+        picker.text("one\n");
+        picker.text(&"x".repeat(9000));
+        picker.retract_line();
+        picker.text("[redacted]\n");
+        picker.end();
+        assert_eq!(picker.cut(4096).text, "one\n[redacted]");
     }
 }
