@@ -143,10 +143,6 @@ pub struct StreamNumbers {
     pub end_seen: bool,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -3,7 +3,9 @@
 
 #![expect(
     clippy::as_conversions,
+    clippy::indexing_slicing,
     clippy::string_slice,
+    clippy::unwrap_used,
     reason = "a test may stop at the first surprise"
 )]
 
@@ -320,6 +322,12 @@ fn the_newest_line_is_complete_and_of_either_stream() {
     assert_eq!(capture.newest_line(), "problem");
     capture.push(Source::Stdout, b"o\n");
     assert_eq!(capture.newest_line(), "two");
+    let mut without_tail = start(ExcerptPolicy {
+        tail_lines: Some(0),
+        ..ExcerptPolicy::default()
+    });
+    without_tail.push(Source::Stdout, b"one\ntwo\n");
+    assert_eq!(without_tail.newest_line(), "two");
 }
 
 #[test]

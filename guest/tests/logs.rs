@@ -1,5 +1,11 @@
 //! Scores the excerpts of real command outputs: do the lines that explain the failure survive?
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may stop at the first surprise"
+)]
+
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 

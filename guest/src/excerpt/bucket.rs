@@ -42,54 +42,71 @@ pub(super) struct Look {
 /// The candidates of one grade that can still be reached when the excerpt is laid out.
 #[derive(Debug, Default)]
 pub(super) struct Bucket {
-    first: Vec<Rc<Candidate>>,
-    last: VecDeque<Rc<Candidate>>,
+    first: End,
+    last: End,
+}
+
+/// The candidates at one end of a stream.
+#[derive(Debug, Default)]
+struct End {
+    candidates: VecDeque<Rc<Candidate>>,
+    /// Of each candidate, apart, since it is compared with every new one.
+    looks: VecDeque<Look>,
 }
 
 impl Bucket {
     /// Adds the next candidate; at most `limit` are held at each end.
     pub(super) fn add(&mut self, candidate: Candidate, limit: usize) {
         let candidate = Rc::new(candidate);
-        if self.first.len() < limit
-            && Self::spare(self.first.iter().rev(), candidate.look).is_none()
-        {
+        if self.first.looks.len() < limit && self.first.spare(candidate.look).is_none() {
             self.first.push(Rc::clone(&candidate));
         }
-        let length = self.last.len();
-        if let Some(at) = Self::spare(self.last.iter(), candidate.look) {
+        if let Some(at) = self.last.spare(candidate.look) {
             self.last.remove(at);
-        } else if length >= limit {
-            self.last.pop_front();
+        } else if self.last.looks.len() >= limit {
+            self.last.remove(0);
         }
-        self.last.push_back(candidate);
+        self.last.push(candidate);
+    }
+
+    /// Returns the candidates held from the start, oldest first.
+    pub(super) fn oldest(&self) -> impl Iterator<Item = &Candidate> {
+        self.first.candidates.iter().map(Rc::as_ref)
+    }
+
+    /// Returns the candidates held from the end, newest first.
+    pub(super) fn newest(&self) -> impl Iterator<Item = &Candidate> {
+        self.last.candidates.iter().rev().map(Rc::as_ref)
+    }
+}
+
+impl End {
+    fn push(&mut self, candidate: Rc<Candidate>) {
+        self.looks.push_back(candidate.look);
+        self.candidates.push_back(candidate);
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.looks.remove(at);
+        self.candidates.remove(at);
     }
 
     /// Returns which of the candidates has to go so that one that looks like this can come: the
     /// one that reads the same, or the first one where there are enough alike.
-    fn spare<'a>(candidates: impl Iterator<Item = &'a Rc<Candidate>>, look: Look) -> Option<usize> {
+    fn spare(&self, look: Look) -> Option<usize> {
         let mut first = None;
         let mut alike = 0;
-        for (at, other) in candidates.enumerate() {
-            if other.look.template != look.template {
+        for (at, other) in self.looks.iter().enumerate() {
+            if other.template != look.template {
                 continue;
             }
-            if other.look.text == look.text {
+            if other.text == look.text {
                 return Some(at);
             }
             first.get_or_insert(at);
             alike += 1;
         }
         first.filter(|_| alike >= ALIKE)
-    }
-
-    /// Returns the candidates held from the start, oldest first.
-    pub(super) fn oldest(&self) -> impl Iterator<Item = &Candidate> {
-        self.first.iter().map(Rc::as_ref)
-    }
-
-    /// Returns the candidates held from the end, newest first.
-    pub(super) fn newest(&self) -> impl Iterator<Item = &Candidate> {
-        self.last.iter().rev().map(Rc::as_ref)
     }
 }
 

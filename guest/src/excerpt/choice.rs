@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 use std::ops::{Range, RangeBounds};
 
-use super::bucket::{Bucket, Candidate};
+use super::bucket::{Bucket, Candidate, Look};
+use super::form;
 use super::grade::{EXPLAINED, HIGHEST, MARKED};
 use super::layout::Layout;
 use super::line::Line;
@@ -53,6 +54,9 @@ impl<'a> Held<'a> {
         let strong = self.graded(EXPLAINED..MARKED, &mut seen);
         let weak = self.graded(1..EXPLAINED, &mut seen);
         self.add_candidates(&mut layout, &marked, &strong, share);
+        // Weak lines are many and the newest ones likely: they share what is left.
+        let half = layout.used().midpoint(share);
+        self.add_tail(&mut layout, half);
         self.add_lines(&mut layout, &weak.distinct, share);
         self.add_tail(&mut layout, share);
         self.add_free(&mut layout, &marked.distinct);
@@ -81,7 +85,7 @@ impl<'a> Held<'a> {
     fn add_ends(&self, layout: &mut Layout<'a>) {
         let share = layout.budget();
         let mut head = self.head.iter();
-        let mut tail = self.tail.newest_first();
+        let mut tail = self.tail.newest_first().take(self.policy.tail());
         loop {
             let mut offered = false;
             for line in tail.next().into_iter().chain(head.next()) {
@@ -148,6 +152,7 @@ impl<'a> Held<'a> {
         distance: Range<usize>,
         budget: usize,
     ) {
+        let mut told = HashSet::new();
         for step in distance {
             for candidate in candidates {
                 if !layout.keeps(&candidate.line) {
@@ -157,8 +162,13 @@ impl<'a> Held<'a> {
                     .before
                     .as_deref()
                     .filter(|line| step == 0 && !line.is_blank());
-                for line in candidate.follow_up().nth(step).into_iter().chain(before) {
-                    self.offer(layout, line, budget);
+                let after = candidate.follow_up().nth(step);
+                for line in after.into_iter().chain(before) {
+                    // Further away, a line like one before it is not worth its bytes.
+                    let new = told.insert(Look::of(line.text()).template);
+                    if !form::is_calm(line.text().trim()) && (new || step < NEAR.end) {
+                        self.offer(layout, line, budget);
+                    }
                 }
             }
         }

@@ -4,211 +4,33 @@
 
 use std::sync::OnceLock;
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memmem};
 
-/// Starts by which a tool marks a failure, with the grade that they give.
-pub(super) const STARTS: &[(&str, u8)] = &[
-    ("--- FAIL", 7),
-    ("FAIL:", 7),
-    ("FAIL ", 6),
-    ("FAIL\t", 6),
-    ("FAILED", 6),
-    ("FAILURE", 6),
-    ("[FAIL", 6),
-    ("ERROR:", 6),
-    ("ERROR ", 5),
-    ("ERROR!", 5),
-    ("[ERROR]", 5),
-    ("[ERR", 5),
-    ("[error]", 5),
-    ("error:", 6),
-    ("error[", 6),
-    ("error ", 4),
-    ("Error:", 6),
-    ("Error ", 4),
-    ("[  FAILED", 7),
-    ("Failed ", 5),
-    ("Failed!", 5),
-    ("Execution failed for", 5),
-    ("SUMMARY: ", 5),
-    ("rspec ./", 5),
-    ("rspec '", 5),
-    ("#   Failed test", 6),
-    ("CONFLICT (", 5),
-    ("! [rejected]", 5),
-    ("FATAL", 6),
-    ("Fatal", 6),
-    ("fatal:", 6),
-    ("fatal error", 6),
-    ("panic:", 7),
-    ("not ok ", 6),
-    ("Not ok ", 6),
-    ("Bail out!", 6),
-    ("✗", 6),
-    ("✖", 6),
-    ("✕", 6),
-    ("✘", 6),
-    ("❌", 6),
-    ("⨯", 6),
-    ("×", 6),
-    ("●", 6),
-    ("[-]", 6),
-    ("Traceback (most", 4),
-    ("Caused by:", 5),
-    ("Exception in thread", 6),
-    ("Unhandled", 5),
-    ("Uncaught", 5),
-    ("npm ERR!", 4),
-    ("npm error", 4),
-    ("* What went wrong", 5),
-    ("> What went wrong", 5),
-    ("CMake Error", 6),
-    ("collect2:", 4),
-    ("ninja: build stopped", 4),
-    ("E: ", 5),
-    ("BUILD FAILED", 5),
-    ("** BUILD FAILED", 5),
-    ("make: ***", 5),
-    ("gmake: ***", 5),
-    ("+++ actual", 2),
-    ("+ actual - expected", 5),
-    ("- Expected", 4),
-    ("+ Received", 4),
-    ("Expected", 4),
-    ("expected:", 4),
-    ("Received", 4),
-    ("Actual", 4),
-    ("actual:", 4),
-    ("got:", 4),
-    ("want:", 4),
-    ("left:", 4),
-    ("right:", 4),
-    ("--> ", 2),
-    ("Error Trace:", 3),
-    ("Messages:", 4),
-    ("Failed asserting", 6),
-    ("Failure/Error:", 6),
-    ("Failures:", 3),
-    ("Failed tests:", 3),
-    ("Tests in error:", 3),
-    ("failures:", 3),
-];
-
-/// Ends by which a tool marks a failure.
-pub(super) const ENDS: &[(&str, u8)] = &[
-    (" FAILED", 6),
-    ("...FAILED", 6),
-    (" FAIL", 6),
-    ("... ERROR", 6),
-    ("<<< FAILURE!", 7),
-    ("<<< ERROR!", 7),
-    ("(FAILED)", 6),
-    ("[FAILED]", 6),
-    (" failed", 4),
-    (" failed:", 4),
-    ("(Failed)", 5),
-    ("(Timeout)", 5),
-    (" Failure", 5),
-];
-
-/// Starts of lines in which words of failure mean nothing.
-const CALM_STARTS: &[&str] = &[
-    "✓",
-    "✔",
-    "√",
-    "☑",
-    "✅",
-    "ok ",
-    "PASS",
-    "--- PASS",
-    "--- SKIP",
-    "=== RUN",
-    "=== PAUSE",
-    "=== CONT",
-    "=== NAME",
-    "[ RUN",
-    "[       OK",
-    "checking ",
-    "Checking ",
-    "-- Looking for",
-    "-- Performing",
-    "-- Check",
-    "Downloading",
-    "Downloaded",
-    "Compiling ",
-    "Installing",
-    "Fetching",
-    "Collecting",
-    "Unpacking",
-    "Preparing",
-    "Selecting",
-    "Setting up",
-    "Get:",
-    "Requirement already",
-    "Progress ",
-    "gcc ",
-    "g++ ",
-    "cc ",
-    "c++ ",
-    "clang ",
-    "clang++ ",
-    "OK (",
-    "libtool:",
-    "/bin/sh ../libtool",
-    "/usr/bin/cc ",
-    "/usr/bin/c++ ",
-    "/usr/bin/gcc ",
-    "rustc ",
-    "javac ",
-    "ld -",
-    "copying ",
-    "creating ",
-    "adding ",
-    "inflating:",
-    "Adding ",
-    "Running `",
-    "Fresh ",
-    "Processing ",
-];
-
-/// Ends of lines in which words of failure mean nothing.
-const CALM_ENDS: &[&str] = &[
-    " PASSED",
-    " ok",
-    " OK",
-    "... ok",
-    " passed",
-    " Passed",
-    " no",
-    " yes",
-    " SKIPPED",
-    " skipped",
-    " PASS",
-    " done",
-    " UP-TO-DATE",
-    " ignored",
-    "' passed",
-    " NO-SOURCE",
-];
+use super::marks::{CALM_ENDS, CALM_STARTS, ENDS, STARTS};
 
 /// Returns the grade that the two ends of a line give; 0 where they say nothing.
 pub(super) fn ends(line: &str) -> u8 {
-    let marks = Marks::shared();
+    let marks = Marks::telling();
     let bare = without_times(line);
     marks
         .start(line)
         .max(marks.end(bare))
         .max(numbered(line))
-        .max(pytest(line))
+        .max(framed(line))
         .max(starred(line))
+}
+
+/// Returns the grade that the start of a line gives.
+pub(super) fn start(line: &str) -> u8 {
+    Marks::telling().start(line)
 }
 
 /// Returns whether the two ends of a line say that nothing failed here.
 pub(super) fn is_calm(line: &str) -> bool {
     let has = |text: &str| memmem::find(line.as_bytes(), text.as_bytes()).is_some();
     let end = without_times(line);
-    CALM_STARTS.iter().any(|mark| line.starts_with(mark))
-        || CALM_ENDS.iter().any(|mark| end.ends_with(mark))
+    Marks::calm().start(line) > 0
+        || Marks::calm().end(end) > 0
         || (has(" -o ") && (has(" -c ") || has(" -I") || has(" -l")))
 }
 
@@ -219,12 +41,29 @@ struct Marks {
 }
 
 impl Marks {
-    fn shared() -> &'static Self {
+    /// Returns the marks of failure.
+    fn telling() -> &'static Self {
         static MARKS: OnceLock<Marks> = OnceLock::new();
-        MARKS.get_or_init(|| Self {
-            starts: sorted(STARTS, |mark| mark.bytes().next()),
-            ends: sorted(ENDS, |mark| mark.bytes().next_back()),
+        MARKS.get_or_init(|| Self::new(STARTS.iter().copied(), ENDS.iter().copied()))
+    }
+
+    /// Returns the marks of lines that tell of none.
+    fn calm() -> &'static Self {
+        static MARKS: OnceLock<Marks> = OnceLock::new();
+        MARKS.get_or_init(|| {
+            let starts = CALM_STARTS.iter().map(|mark| (*mark, 1));
+            Self::new(starts, CALM_ENDS.iter().map(|mark| (*mark, 1)))
         })
+    }
+
+    fn new(
+        starts: impl Iterator<Item = (&'static str, u8)>,
+        ends: impl Iterator<Item = (&'static str, u8)>,
+    ) -> Self {
+        Self {
+            starts: by_byte(starts, |mark| mark.bytes().next()),
+            ends: by_byte(ends, |mark| mark.bytes().next_back()),
+        }
     }
 
     fn start(&self, line: &str) -> u8 {
@@ -244,16 +83,19 @@ impl Marks {
     }
 }
 
-fn sorted(
-    marks: &[(&'static str, u8)],
+/// Returns the marks in a list for each byte.
+fn by_byte(
+    marks: impl Iterator<Item = (&'static str, u8)>,
     key: impl Fn(&str) -> Option<u8>,
 ) -> Vec<Vec<(&'static str, u8)>> {
-    (0..=u8::MAX)
-        .map(|byte| {
-            let of_byte = marks.iter().filter(|(mark, _)| key(mark) == Some(byte));
-            of_byte.copied().collect()
-        })
-        .collect()
+    let mut lists = vec![Vec::new(); 256];
+    for (mark, grade) in marks {
+        let list = key(mark).and_then(|byte| lists.get_mut(usize::from(byte)));
+        if let Some(list) = list {
+            list.push((mark, grade));
+        }
+    }
+    lists
 }
 
 fn best(marks: Option<&Vec<(&str, u8)>>, holds: impl Fn(&str) -> bool) -> u8 {
@@ -309,10 +151,13 @@ fn numbered(line: &str) -> u8 {
     }
 }
 
-/// `E   assert …` and `____ name ____`.
-fn pytest(line: &str) -> u8 {
+/// `E   assert …`, `____ name ____` and `---- name ----`.
+fn framed(line: &str) -> u8 {
     if line.starts_with("E  ") {
         return 6;
+    }
+    if line.starts_with("---- ") && line.ends_with(" ----") {
+        return 5;
     }
     let framed = line.starts_with("___") && line.ends_with("__") && line.contains(' ');
     if framed { 5 } else { 0 }
@@ -340,35 +185,4 @@ fn starred(line: &str) -> u8 {
         }
         _ => 0,
     }
-}
-
-/// Returns whether the line starts with `file.ext:line:` or `file.ext(line,column)`.
-pub(super) fn is_place(line: &str) -> bool {
-    if let Some((_, inside)) = line
-        .strip_suffix("]:")
-        .and_then(|line| line.rsplit_once(" ["))
-    {
-        return is_place(inside);
-    }
-    let near = line.as_bytes().get(..200).unwrap_or(line.as_bytes());
-    let Some(at) = memchr2(b':', b'(', near) else {
-        return false;
-    };
-    let (path, rest) = line.split_at_checked(at).unwrap_or((line, ""));
-    let rest = rest.get(1..).unwrap_or("");
-    let (Some((_, extension)), true) = (
-        path.rsplit_once('.'),
-        rest.starts_with(|c: char| c.is_ascii_digit()),
-    ) else {
-        return false;
-    };
-    !path.contains(' ')
-        && !extension.is_empty()
-        && extension.len() <= 6
-        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && {
-            let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-            after.is_empty() || after.starts_with([':', ',', ')', ' '])
-        }
 }

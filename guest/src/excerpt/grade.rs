@@ -5,6 +5,7 @@
 use super::decoration::undecorated;
 use super::form;
 use super::line::prefix;
+use super::location::starts_with_location;
 use super::place::Place;
 use super::screen;
 use super::search::{Found, Search};
@@ -28,7 +29,7 @@ pub(super) fn grade(line: &str) -> u8 {
     let text = undecorated(line);
     let ends = form::ends(text);
     let evidence = Evidence::of(text);
-    let grade = evidence.raise(ends, form::is_place(text));
+    let grade = evidence.raise(ends, starts_with_location(text));
     if grade == 0 {
         return 0;
     }
@@ -102,9 +103,9 @@ impl Evidence {
     }
 
     /// Returns the grade of the form of the line, of its words, and of what they add to it.
-    fn raise(&self, ends: u8, is_place: bool) -> u8 {
+    fn raise(&self, ends: u8, located: bool) -> u8 {
         let mut grade = ends.max(self.best);
-        if is_place {
+        if located {
             grade = grade.max(if self.warning && self.best <= 1 { 1 } else { 4 });
         }
         if grade >= 3 {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::line::{Line, marker};
+use super::line::{Line, marker, marker_bytes};
 
 /// The kept lines of one stream while they are chosen.
 #[derive(Debug)]
@@ -149,6 +149,6 @@ fn missing(before: u64, after: u64) -> u64 {
 fn gap_bytes(before: u64, after: u64) -> usize {
     match missing(before, after) {
         0 => 0,
-        missing => marker(missing, "lines").len() + 1,
+        missing => marker_bytes(missing, "lines") + 1,
     }
 }

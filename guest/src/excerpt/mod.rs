@@ -10,13 +10,15 @@ mod form;
 mod grade;
 mod layout;
 mod line;
+mod location;
+mod marks;
+mod open;
 mod picker;
 mod place;
 mod policy;
 #[cfg(test)]
 #[expect(
     clippy::as_conversions,
-    clippy::string_slice,
     reason = "a test may stop at the first surprise"
 )]
 mod reference;

@@ -10,7 +10,9 @@ use super::bucket::{Bucket, Candidate, Look};
 use super::choice::{AFTER, Held};
 use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade};
 use super::line::{Line, prefix};
+use super::open::Open;
 use super::policy::ExcerptPolicy;
+use super::screen::{NextFound, opens};
 use super::tail::Tail;
 use crate::redact::Sink;
 
@@ -56,19 +58,13 @@ pub struct Picker {
     waiting: Vec<(u8, Candidate)>,
 }
 
-/// The line that has not ended.
-#[derive(Debug, Default)]
-struct Open {
-    text: String,
-    bytes: u64,
-}
-
 impl Picker {
     /// Starts at the beginning of a stream.
     #[must_use]
     pub fn new(policy: ExcerptPolicy) -> Self {
         let most = if policy.is_plain() {
-            policy.tail()
+            // The newest line is asked for even where no last lines are kept.
+            policy.tail().max(1)
         } else {
             usize::MAX
         };
@@ -168,10 +164,13 @@ impl Picker {
         }
         let mut start = 0;
         let mut before: Option<&str> = None;
+        // One search for all of the lines; most of them have nothing in them.
+        let mut search = NextFound::new(lines);
         for end in memchr_iter(b'\n', lines.as_bytes()) {
             let line = lines.get(start..end).unwrap_or("");
             let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
-            self.line(line, bytes, before);
+            let matters = self.policy.is_plain() || search.is_in(start, end) || opens(line);
+            self.line(line, bytes, before, matters);
             before = Some(line);
             start = end + 1;
         }
@@ -180,20 +179,20 @@ impl Picker {
 
     fn end_open(&mut self) {
         let open = std::mem::take(&mut self.open);
-        self.line(&open.text, open.bytes, None);
+        self.line(&open.text, open.bytes, None, true);
         self.tail.push(Line::new(
             self.lines,
             &open.text,
             open.bytes,
             self.policy.line_bytes,
         ));
-        self.open.text = open.text;
-        self.open.text.clear();
+        self.open = open;
+        self.open.clear();
     }
 
     /// Takes the next line of `bytes` bytes, which starts with `text`; `before` is the line before
-    /// it, where the tail does not have it yet.
-    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>) {
+    /// it, where the tail does not have it yet; a line that does not matter has no grade.
+    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>, matters: bool) {
         self.lines += 1;
         self.bytes += bytes + 1;
         if self.whole.is_some() {
@@ -208,7 +207,7 @@ impl Picker {
         if !self.waiting.is_empty() {
             self.follow(text, bytes);
         }
-        let grade = grade(text);
+        let grade = if matters { grade(text) } else { 0 };
         if grade > 0 {
             self.add_candidate(grade, text, bytes, before);
         }
@@ -310,19 +309,37 @@ impl Sink for Picker {
     }
 
     fn retract_line(&mut self) {
-        self.open.text.clear();
-        self.open.bytes = 0;
+        self.open.clear();
     }
 }
 
-impl Open {
-    fn extend(&mut self, text: &str, budget: usize) {
-        // Enough to look at, and enough to go through whole.
-        let room = (budget.max(LOOKED_AT) + 8).saturating_sub(self.text.len());
-        // Once something was left out, nothing that follows is the continuation.
-        if u64::try_from(self.text.len()).is_ok_and(|length| length == self.bytes) {
-            self.text.push_str(prefix(text, room));
-        }
-        self.bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_taken_back_counts_as_what_follows() {
+        let mut picker = Picker::new(ExcerptPolicy::default());
+        picker.text("one\nsecret: ");
+        picker.text("half of it");
+        picker.retract_line();
+        picker.text("[redacted]\nlast");
+        picker.retract_line();
+        picker.end();
+        assert_eq!(picker.newest_line(), "[redacted]");
+        let cut = picker.cut(4096);
+        assert_eq!(cut.text, "one\n[redacted]");
+        assert_eq!((cut.lines, cut.lines_kept), (2, 2));
+    }
+
+    #[test]
+    fn a_long_line_that_was_taken_back_leaves_the_rest_whole() {
+        let mut picker = Picker::new(ExcerptPolicy::default());
+        picker.text("one\n");
+        picker.text(&"x".repeat(9000));
+        picker.retract_line();
+        picker.text("[redacted]\n");
+        picker.end();
+        assert_eq!(picker.cut(4096).text, "one\n[redacted]");
     }
 }

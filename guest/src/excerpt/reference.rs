@@ -2,6 +2,7 @@
 //! the streaming picker with.
 
 use super::bucket::Look;
+use super::form::is_calm;
 use super::grade::{LOOKED_AT, grade};
 use super::line::{Line, prefix};
 use super::policy::ExcerptPolicy;
@@ -111,7 +112,7 @@ impl<'a> Whole<'a> {
     }
 
     /// At most so many candidates of one grade from one end, alike ones at most six times.
-    fn from_one_end(&self, candidates: impl Iterator<Item = usize>) -> Vec<usize> {
+    fn of_one_end(&self, candidates: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut taken: Vec<usize> = Vec::new();
         for at in candidates {
             let look = self.look(at);
@@ -134,8 +135,8 @@ impl<'a> Whole<'a> {
         for grade in grades.rev() {
             let of_grade = (0..self.lines.len()).filter(|at| self.grades[*at] == grade);
             let mut ends = [
-                self.from_one_end(of_grade.clone()).into_iter(),
-                self.from_one_end(of_grade.rev()).into_iter(),
+                self.of_one_end(of_grade.clone()).into_iter(),
+                self.of_one_end(of_grade.rev()).into_iter(),
             ];
             loop {
                 let mut found = false;
@@ -177,16 +178,22 @@ impl<'a> Whole<'a> {
     }
 
     fn add_context(&mut self, candidates: &[usize], steps: std::ops::Range<usize>, share: usize) {
+        let mut told = Vec::new();
         for step in steps {
             for at in candidates {
                 if self.kept[*at].is_none() {
                     continue;
                 }
-                if let Some(line) = self.after(*at).get(step) {
-                    self.offer(*line, share);
-                }
-                if let Some(line) = self.before(*at).filter(|_| step == 0) {
-                    self.offer(line, share);
+                let after = self.after(*at).get(step).copied();
+                let before = self.before(*at).filter(|_| step == 0);
+                for near in after.into_iter().chain(before) {
+                    let line = self.line(near);
+                    let template = Look::of(line.text()).template;
+                    let new = !told.contains(&template);
+                    told.push(template);
+                    if !is_calm(line.text().trim()) && (new || step < 4) {
+                        self.offer(near, share);
+                    }
                 }
             }
         }
@@ -215,6 +222,8 @@ impl<'a> Whole<'a> {
         self.add_lines(&marked.alike, share);
         self.add_context(&marked.distinct, 4..10, share);
         self.add_lines(&strong.alike, share);
+        let half = (self.text().len() + 1).midpoint(share);
+        self.add_tail(half);
         self.add_lines(&weak.distinct, share);
         self.add_tail(share);
         self.fill(&marked.distinct);
@@ -288,6 +297,8 @@ const PHRASES: &[&str] = &[
     "é→😀 unicode",
     "0 errors",
     "missing",
+    "ok 3 - passes",
+    "reads PASSED",
 ];
 
 fn text(numbers: &mut Numbers) -> String {

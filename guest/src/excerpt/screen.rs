@@ -4,32 +4,58 @@
 
 use memchr::memchr;
 
-use super::form::{STARTS, is_place};
+use super::form;
+use super::location::starts_with_location;
 use super::search::Search;
 
 /// Returns whether a line is worth grading.
 pub(super) fn may_matter(line: &str) -> bool {
-    Search::shared().may_hold(line.as_bytes()) || opens(line.trim_ascii_start())
+    Search::shared().first_in(line.as_bytes()).is_some() || opens(line)
 }
 
-/// Marks and places that a search for words cannot see.
-fn opens(text: &str) -> bool {
+/// Walks through many lines and says which of them the search finds something in.
+pub(super) struct NextFound<'a> {
+    text: &'a [u8],
+    /// Where the next text stands, if one does.
+    next: Option<usize>,
+}
+
+impl<'a> NextFound<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text: text.as_bytes(),
+            next: Search::shared().first_in(text.as_bytes()),
+        }
+    }
+
+    /// Returns whether something is found between two places. They must only go up.
+    pub(super) fn is_in(&mut self, start: usize, end: usize) -> bool {
+        if self.next.is_some_and(|next| next < start) {
+            let rest = self.text.get(start..).unwrap_or_default();
+            self.next = Search::shared().first_in(rest).map(|at| start + at);
+        }
+        self.next.is_some_and(|next| next < end)
+    }
+}
+
+/// Returns whether a line opens with a mark or a place that the search cannot see.
+pub(super) fn opens(line: &str) -> bool {
+    let text = line.trim_ascii_start();
     let bytes = text.as_bytes();
     match bytes {
         [b'_', b'_', b'_', ..] | [b'E', b' ', b' ', ..] | [b'E', b':', b' ', ..] => true,
-        [b'[', b'-', b']', ..] => true,
+        [b'-', b'-', b'-', b'-', b' ', ..] => true,
+        [b'[', b'-' | b'!', b']', ..] | [b'e', b':', b' ', ..] => true,
         [b'0'..=b'9', ..] => bytes
             .iter()
             .find(|byte| !byte.is_ascii_digit())
             .is_some_and(|byte| *byte == b')'),
-        [0x80..=0xff, ..] => STARTS
-            .iter()
-            .any(|(mark, _)| !mark.is_ascii() && text.starts_with(mark)),
+        [0x80..=0xff, ..] => form::start(text) > 0,
         _ => {
             // A place is a colon and then a digit, near the start.
             let near = bytes.get(..200).unwrap_or(bytes);
             memchr(b':', near).is_some_and(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
-                && is_place(text)
+                && starts_with_location(text)
         }
     }
 }
