@@ -5,8 +5,10 @@
 use memchr::memmem;
 
 use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, skip_blanks, text};
+use super::hit::{Family, RuleRef};
 use super::keyed::name_at;
 use super::name::Meaning;
+use super::scan::Mark;
 use super::value::{is_opaque, is_secret};
 
 /// Most lines of one block.
@@ -42,6 +44,8 @@ pub(super) enum Block {
         meaning: Meaning,
         /// It must be announced by `value`.
         is_named: bool,
+        /// It must stand in quotes.
+        is_quoted: bool,
     },
 }
 
@@ -67,7 +71,11 @@ impl Block {
         match std::mem::take(self) {
             Self::Closed => Step::Ordinary,
             Self::Counted { left } => self.counted(line, left),
-            Self::Value { meaning, is_named } => value_step(line, meaning, is_named),
+            Self::Value {
+                meaning,
+                is_named,
+                is_quoted,
+            } => value_step(line, meaning, is_named, is_quoted),
             Self::Key {
                 prefix,
                 lines,
@@ -140,6 +148,24 @@ impl Block {
         let width = if width == 0 { length } else { width };
         *self = again(width, length < width);
         Step::Key(start, end)
+    }
+
+    /// Opens at the first line of a key in base64 that is wrapped over several.
+    pub(super) fn open_encoded(&mut self, line: &str, marks: &[Mark]) {
+        let length = line.trim_end().len();
+        let wrapped = marks.iter().find(|mark| {
+            mark.hit.rule == RuleRef::Family(Family::EncodedToken)
+                && mark.hit.end == length
+                && mark.hit.end - mark.hit.start >= 60
+        });
+        if let Some(mark) = wrapped {
+            *self = Self::Key {
+                prefix: mark.hit.start,
+                lines: 1,
+                width: mark.hit.end - mark.hit.start,
+                is_last: false,
+            };
+        }
     }
 
     /// Looks for what the line opens.
@@ -270,19 +296,22 @@ fn opened_value(line: &str) -> Option<Block> {
         return Some(Block::Value {
             meaning: whole.meaning,
             is_named: true,
+            is_quoted: false,
         });
     }
-    if matches!(value, "|" | ">" | "|-" | ">-" | "|+") {
+    let is_json = value.is_empty() && trimmed.starts_with('"');
+    if is_json || matches!(value, "|" | ">" | "|-" | ">-" | "|+") {
         let name = name_at(key, 0).filter(|found| found.start == 0 && found.end == key.len())?;
         return Some(Block::Value {
             meaning: name.meaning,
             is_named: false,
+            is_quoted: value.is_empty(),
         });
     }
     None
 }
 
-fn value_step(line: &str, meaning: Meaning, is_named: bool) -> Step {
+fn value_step(line: &str, meaning: Meaning, is_named: bool, needs_quotes: bool) -> Step {
     let bytes = line.as_bytes();
     let mut start = skip_blanks(bytes, 0);
     if is_named {
@@ -312,7 +341,9 @@ fn value_step(line: &str, meaning: Meaning, is_named: bool) -> Step {
     });
     let value = text(line, start, end);
     let is_alone = is_quoted || line.trim_end().len() == end;
-    let accepted = if is_named {
+    let accepted = if needs_quotes && !is_quoted {
+        false
+    } else if is_named {
         is_secret(value, meaning, is_quoted)
     } else {
         is_opaque(value, 8) && is_alone

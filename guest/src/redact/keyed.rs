@@ -389,6 +389,11 @@ fn spaced(line: &str, name: &Name) -> Option<Value> {
         || text(line, name.start, name.end) == "requirepass";
     let accepted = if is_named {
         is_secret(written, name.meaning, value.is_quoted)
+    } else if ahead.is_empty() && line.trim_end().len() == value.end && gap == 1 {
+        // A line of a login file: `password value` and nothing else.
+        text(line, name.start, name.end) == "password"
+            && is_opaque(written, 8)
+            && has_digit_and_letter(written)
     } else if gap >= 2 || at(bytes, name.end) == b'\t' {
         let begins = begins_line(line, name.start) && (gap < 40);
         begins && is_opaque(written, 12) && has_digit_and_letter(written)

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::Value;
 
 use super::encoding::fixed_part;
 use super::name::meaning;
@@ -44,10 +45,10 @@ impl Known {
             let secrets = secrets_of(name, value);
             let mut is_covered = secrets.is_empty();
             for secret in secrets {
-                if is_hidden(secret) && !harmless.contains(secret) {
+                if is_hidden(&secret) && !harmless.contains(secret.as_str()) {
                     is_covered = true;
                     number += 1;
-                    forms.extend(forms_of(secret).into_iter().map(|form| (form, number)));
+                    forms.extend(forms_of(&secret).into_iter().map(|form| (form, number)));
                 }
             }
             if !is_covered && !value.is_empty() {
@@ -112,35 +113,55 @@ impl Known {
     }
 }
 
-/// Returns what of a variable's value is secret: all, its lines, or the password of an address.
-fn secrets_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
+/// Returns what of a variable's value is secret: all, its lines, what sensitive names hold in
+/// it, or the password of an address.
+fn secrets_of(name: &str, value: &str) -> Vec<String> {
     let value = value.trim();
     if let Some(password) = address_password(value) {
-        return vec![password];
+        return vec![password.to_owned()];
     }
-    if !is_secret_name(name) || value.contains("://") && !value.contains('@') {
+    if !is_secret_name(name) || value.contains("://") && !value.contains(['@', '{']) {
         return Vec::new();
     }
-    if value.contains('\n') {
-        return value
-            .lines()
-            .map(|line| line.trim().trim_end_matches(','))
-            .filter(|line| line.len() >= SHORTEST && !line.starts_with("-----"))
-            .map(json_value)
-            .collect();
+    if value.starts_with(['{', '['])
+        && let Ok(document) = serde_json::from_str::<Value>(value)
+    {
+        let mut secrets = Vec::new();
+        collect(&document, false, &mut secrets);
+        return secrets;
     }
-    vec![value]
+    lines_of(value)
 }
 
-/// Returns the value of a line of JSON, or the line.
-fn json_value(line: &str) -> &str {
-    line.strip_suffix('"')
-        .and_then(|line| {
-            line.split_once("\": \"")
-                .or_else(|| line.split_once("\":\""))
-        })
-        .filter(|(name, _)| name.starts_with('"'))
-        .map_or(line, |(_, value)| value)
+/// Collects the texts that stand behind sensitive names in a document.
+fn collect(document: &Value, is_secret: bool, secrets: &mut Vec<String>) {
+    match document {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let is_secret = is_secret_name(name) || name == "private_key_id";
+                collect(member, is_secret, secrets);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect(item, is_secret, secrets);
+            }
+        }
+        Value::String(text) if is_secret => secrets.extend(lines_of(text)),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
+    }
+}
+
+fn lines_of(value: &str) -> Vec<String> {
+    if !value.contains('\n') {
+        return vec![value.to_owned()];
+    }
+    value
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.len() >= SHORTEST && !line.starts_with("-----"))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn address_password(value: &str) -> Option<&str> {

@@ -5,6 +5,9 @@
 use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, text};
 use super::hit::{Family, Hit};
 
+/// Longest private key on one line, in bytes.
+const KEY_MAX: usize = 16 * 1024;
+
 const fn is_url_safe(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
@@ -190,12 +193,16 @@ pub(super) fn key_on_a_line(line: &str, position: usize) -> Option<Hit> {
     if start - dashes < 3 || dashes - position > 40 {
         return None;
     }
-    let end = run_end(bytes, start, |byte| {
-        super::bytes::is_base64(byte) && byte != b'-'
-            || matches!(
-                byte,
-                b'\\' | b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'%'
-            )
+    // Up to the end mark everything belongs to the key, quotes of a list included.
+    let until = (start + KEY_MAX).min(bytes.len());
+    let end = find_from(part(bytes, 0, until), start, b"-----END").unwrap_or_else(|| {
+        run_end(bytes, start, |byte| {
+            super::bytes::is_base64(byte) && byte != b'-'
+                || matches!(
+                    byte,
+                    b'\\' | b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'%'
+                )
+        })
     });
     let armour = part(bytes, start, end)
         .iter()

@@ -12,6 +12,7 @@ use super::block::{Block, Step};
 use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
 use super::scan::{Mark, Scanned, fingerprint, is_chosen, key_line, scan};
+use super::view::{is_dressed, undressed};
 use super::{Mode, Rules};
 
 /// How much of an unfinished line is held back, in bytes.
@@ -415,7 +416,12 @@ impl Lines {
         let mut scanned = Scanned::default();
         if is_chosen(rules, line) {
             scanned = scan(rules, line);
-            self.block.open(line);
+            if is_dressed(line) {
+                self.block.open(&undressed(line).text);
+            } else {
+                self.block.open(line);
+            }
+            self.block.open_encoded(line, &scanned.marks);
         }
         scanned
     }
@@ -426,7 +432,7 @@ impl Lines {
         if !self.block.is_open() {
             return None;
         }
-        let clean = super::view::is_dressed(line).then(|| super::view::undressed(line));
+        let clean = is_dressed(line).then(|| undressed(line));
         let reading = clean.as_ref().map_or(line, |view| view.text.as_str());
         let step = self.block.step(reading);
         if !self.block.is_open() && !matches!(step, Step::Key(_, _)) {
