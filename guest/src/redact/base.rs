@@ -4,7 +4,7 @@
 
 use super::bytes::{at, before, part, run_end, skip_blanks, text};
 use super::hit::{Family, Hit};
-use super::value::{is_lookup, is_placeholder};
+use super::placeholder::{is_lookup, is_placeholder};
 
 /// Reads `Bearer ` and a token; `position` is where `bearer` begins.
 pub(super) fn bearer(line: &str, position: usize) -> Option<Hit> {

@@ -4,7 +4,8 @@
 
 use super::bytes::{at, before, find_from, is_blank, part, run_end, skip_blanks, text};
 use super::hit::{Family, Hit};
-use super::value::{is_lookup, is_opaque, is_placeholder};
+use super::placeholder::{is_lookup, is_placeholder};
+use super::value::is_opaque;
 
 /// Reads the value of `Authorization:`; `position` is where the name ends.
 pub(super) fn authorization(line: &str, position: usize) -> Option<Hit> {
