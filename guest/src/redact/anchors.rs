@@ -70,7 +70,7 @@ impl Anchors {
             rare: build(&rare, AhoCorasickKind::DFA),
             all: build(
                 &all.iter().map(|(text, _)| *text).collect::<Vec<_>>(),
-                AhoCorasickKind::DFA,
+                AhoCorasickKind::ContiguousNFA,
             ),
             actions,
             encoded,

@@ -120,6 +120,10 @@ pub(super) const RARE: &[(&str, Action)] = &[
     ("xoxs-", Action::Slack),
     ("akia", Action::Aws),
     ("hf_", Action::Look),
+    // Key ids in base64 may hold no digit, and then are no long run.
+    ("qutjq", Action::Look),
+    ("flsue", Action::Look),
+    ("bs0lb", Action::Look),
     ("samlresponse=", Action::Name),
     ("redis-cli", Action::Look),
     ("://", Action::Address),
