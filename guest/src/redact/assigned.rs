@@ -165,7 +165,7 @@ pub(super) fn read(line: &str, name: &Name, position: usize, ends_line: bool) ->
         return quoted(line, start + 1, quote);
     }
     let end = if ends_line {
-        run_end(bytes, position, |byte| !byte.is_ascii_whitespace())
+        form_end(bytes, position)
     } else {
         run_end(bytes, start, |byte| {
             !byte.is_ascii_whitespace()
@@ -206,6 +206,24 @@ pub(super) fn read(line: &str, name: &Name, position: usize, ends_line: bool) ->
         end,
         is_quoted: false,
     }
+}
+
+/// Returns where a value ends that has the rest of the line, or of its pair in a form's body.
+fn form_end(bytes: &[u8], from: usize) -> usize {
+    let end = run_end(bytes, from, |byte| !byte.is_ascii_whitespace());
+    let mut position = from;
+    while position < end {
+        if at(bytes, position) == b'&' {
+            let name = run_end(bytes, position + 1, |byte| {
+                byte.is_ascii_alphanumeric() || byte == b'_'
+            });
+            if name > position + 1 && at(bytes, name) == b'=' {
+                return position;
+            }
+        }
+        position += 1;
+    }
+    end
 }
 
 /// Keeps the closing bracket with a value that opens one: a call or a template is one value.

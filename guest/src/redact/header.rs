@@ -22,6 +22,9 @@ pub(super) fn authorization(line: &str, position: usize) -> Option<Hit> {
         start
     };
     let scheme = text(line, start, scheme_end);
+    let from = find_from(part(bytes, 0, end), from, b"Signature=")
+        .filter(|_| scheme.starts_with("AWS4"))
+        .map_or(from, |found| found + "Signature=".len());
     let is_known = has_scheme
         && [
             "basic",

@@ -71,7 +71,8 @@ pub(super) fn find(line: &str, name: &Name) -> Option<Hit> {
 
 fn accepts(line: &str, name: &Name, value: &Value) -> bool {
     let written = text(line, value.start, value.end);
-    if is_complaint(line, name) {
+    let follows_scheme = text(line, 0, name.start).ends_with("://");
+    if follows_scheme || is_complaint(line, name) {
         return false;
     }
     is_secret(written, name.meaning, value.is_quoted)
