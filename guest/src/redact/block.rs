@@ -155,7 +155,8 @@ impl Block {
         let wrapped = marks.iter().find(|mark| {
             mark.hit.rule == RuleRef::Family(Family::EncodedToken)
                 && mark.hit.end == length
-                && mark.hit.end - mark.hit.start >= 60
+                && (60..=80).contains(&(mark.hit.end - mark.hit.start))
+                && !line.trim_end().ends_with('=')
         });
         if let Some(mark) = wrapped {
             *self = Self::Key {
