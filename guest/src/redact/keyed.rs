@@ -3,7 +3,7 @@
 //! Names are judged in `name`, values in `value`; this reads what stands between them.
 
 use super::assigned::{Value, assigned, begins_line, quoted, read};
-use super::bytes::{at, before, find_from, part, run_end, run_start, skip_blanks, text};
+use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, skip_blanks, text};
 use super::hit::{Family, Hit};
 use super::name::{Meaning, meaning};
 use super::value::{is_opaque, is_secret};
@@ -41,6 +41,7 @@ pub(super) fn name_at(line: &str, position: usize) -> Option<Name> {
         );
     start = run_end(bytes, start, |byte| matches!(byte, b'-' | b'.'));
     let end = run_start(part(bytes, 0, end), end, |byte| matches!(byte, b'-' | b'.')).max(start);
+    let end = spoken_end(line, start, end);
     if end - start > NAME_MAX {
         return None;
     }
@@ -51,6 +52,19 @@ pub(super) fn name_at(line: &str, position: usize) -> Option<Name> {
         meaning,
         is_flag,
     })
+}
+
+/// Returns where a name of two words ends, as prose writes it: `API key`.
+fn spoken_end(line: &str, start: usize, end: usize) -> usize {
+    let is_first = ["api", "access", "secret", "signing", "encryption"]
+        .iter()
+        .any(|word| text(line, start, end).eq_ignore_ascii_case(word));
+    let bytes = line.as_bytes();
+    if is_first && has_at(bytes, end, b" key") && !at(bytes, end + 4).is_ascii_alphanumeric() {
+        end + 4
+    } else {
+        end
+    }
 }
 
 /// Returns the value of `name`, where it has one that is a secret.
@@ -143,7 +157,12 @@ fn spaced(line: &str, name: &Name) -> Option<Value> {
         };
         begins && is_opaque(written, shortest) && has_digit_and_letter(written)
     } else {
-        is_opaque(written, 20) && is_random(written)
+        let shortest = if name.meaning == Meaning::Password {
+            10
+        } else {
+            20
+        };
+        is_opaque(written, shortest) && is_random(written)
     };
     accepted.then_some(value)
 }

@@ -72,6 +72,10 @@ pub(super) const RARE: &[(&str, Action)] = &[
     ("api_key", Action::Name),
     ("api-key", Action::Name),
     ("apikey", Action::Name),
+    ("api key", Action::Name),
+    ("access key", Action::Name),
+    ("signing key", Action::Name),
+    ("encryption key", Action::Name),
     ("access_key", Action::Name),
     ("accesskey", Action::Name),
     ("privatekey", Action::Name),
@@ -181,6 +185,10 @@ pub(super) const RARE: &[(&str, Action)] = &[
 
 /// Words that are looked for only in lines that were chosen.
 pub(super) const COMMON: &[(&str, Action)] = &[
+    ("key:", Action::Name),
+    ("key=", Action::Name),
+    ("key\"", Action::Name),
+    ("key'", Action::Name),
     ("discord.com/api/", Action::Webhook),
     ("discordapp.com/api/", Action::Webhook),
     ("webhook.office.com", Action::Webhook),
