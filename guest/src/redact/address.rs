@@ -4,7 +4,8 @@
 
 use super::bytes::{at, before, part, run_end, run_start, text};
 use super::hit::{Family, Hit};
-use super::value::{is_opaque, is_placeholder};
+use super::placeholder::is_placeholder;
+use super::value::is_opaque;
 
 /// Reads the password in `scheme://user:password@host`; `position` is where `://` stands.
 pub(super) fn password(line: &str, position: usize) -> Option<Hit> {

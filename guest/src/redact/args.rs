@@ -7,10 +7,11 @@ use std::rc::Rc;
 use super::findings::Findings;
 use super::hit::{Family, Hit, RuleRef};
 use super::keyed::name_at;
+use super::lines::Lines;
 use super::name::Meaning;
+use super::placeholder::is_placeholder;
 use super::scan::{Mark, fingerprint, scan};
-use super::stream::Lines;
-use super::value::{is_placeholder, is_secret};
+use super::value::is_secret;
 use super::{Mode, Rules, redact};
 
 /// Redacts a list of arguments. A rule that takes the line takes the whole argument. In the

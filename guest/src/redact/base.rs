@@ -2,9 +2,9 @@
 //!
 //! When in doubt the line goes: only what is plainly no value is let through.
 
-use super::bytes::{at, before, part, run_end, skip_blanks, text};
+use super::bytes::{at, before, part, run_end, run_start, skip_blanks, text};
 use super::hit::{Family, Hit};
-use super::value::{is_lookup, is_placeholder};
+use super::placeholder::{is_lookup, is_placeholder};
 
 /// Reads `Bearer ` and a token; `position` is where `bearer` begins.
 pub(super) fn bearer(line: &str, position: usize) -> Option<Hit> {
@@ -249,6 +249,7 @@ pub(super) fn slack(line: &str, position: usize) -> Option<Hit> {
     let end = run_end(bytes, start, |byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'%')
     });
+    let end = run_start(part(bytes, 0, end), end, |byte| byte == b'.');
     let value = text(line, start, end);
     let has_value = value.bytes().any(|byte| byte.is_ascii_alphanumeric()) && value.len() > 2;
     has_value.then(|| Hit::of(Family::SlackToken, position, position, end))

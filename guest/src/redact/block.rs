@@ -4,10 +4,11 @@
 
 use memchr::memmem;
 
-use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, skip_blanks, text};
-use super::keyed::name_at;
+use super::below::{opened_value, value_step};
+use super::bytes::{before, find_from, part, run_end, run_start, skip_blanks, text};
+use super::hit::{Family, RuleRef};
 use super::name::Meaning;
-use super::value::{is_opaque, is_secret};
+use super::scan::Mark;
 
 /// Most lines of one block.
 const LINES_MAX: usize = 200;
@@ -42,6 +43,8 @@ pub(super) enum Block {
         meaning: Meaning,
         /// It must be announced by `value`.
         is_named: bool,
+        /// It must stand in quotes.
+        is_quoted: bool,
     },
 }
 
@@ -67,7 +70,11 @@ impl Block {
         match std::mem::take(self) {
             Self::Closed => Step::Ordinary,
             Self::Counted { left } => self.counted(line, left),
-            Self::Value { meaning, is_named } => value_step(line, meaning, is_named),
+            Self::Value {
+                meaning,
+                is_named,
+                is_quoted,
+            } => value_step(line, meaning, is_named, is_quoted),
             Self::Key {
                 prefix,
                 lines,
@@ -140,6 +147,25 @@ impl Block {
         let width = if width == 0 { length } else { width };
         *self = again(width, length < width);
         Step::Key(start, end)
+    }
+
+    /// Opens at the first line of a key in base64 that is wrapped over several.
+    pub(super) fn open_encoded(&mut self, line: &str, marks: &[Mark]) {
+        let length = line.trim_end().len();
+        let wrapped = marks.iter().find(|mark| {
+            mark.hit.rule == RuleRef::Family(Family::EncodedToken)
+                && mark.hit.end == length
+                && (60..=80).contains(&(mark.hit.end - mark.hit.start))
+                && !line.trim_end().ends_with('=')
+        });
+        if let Some(mark) = wrapped {
+            *self = Self::Key {
+                prefix: mark.hit.start,
+                lines: 1,
+                width: mark.hit.end - mark.hit.start,
+                is_last: false,
+            };
+        }
     }
 
     /// Looks for what the line opens.
@@ -253,75 +279,6 @@ fn opened_count(line: &str) -> Option<Block> {
     (left > 0).then_some(Block::Counted {
         left: left.min(LINES_MAX),
     })
-}
-
-/// Opens at `name: PASSWORD` alone on its line, and at `password: |`.
-fn opened_value(line: &str) -> Option<Block> {
-    let trimmed = line.trim().trim_start_matches("- ").trim_start();
-    if trimmed.len() > 120 {
-        return None;
-    }
-    let (key, value) = trimmed.split_once(':')?;
-    let value = value.trim().trim_end_matches(',');
-    let key = key.trim_matches(['"', '\'']);
-    if key.eq_ignore_ascii_case("name") || key.eq_ignore_ascii_case("key") {
-        let name = value.trim_matches(['"', '\'']);
-        let whole = name_at(name, 0).filter(|found| found.start == 0 && found.end == name.len())?;
-        return Some(Block::Value {
-            meaning: whole.meaning,
-            is_named: true,
-        });
-    }
-    if matches!(value, "|" | ">" | "|-" | ">-" | "|+") {
-        let name = name_at(key, 0).filter(|found| found.start == 0 && found.end == key.len())?;
-        return Some(Block::Value {
-            meaning: name.meaning,
-            is_named: false,
-        });
-    }
-    None
-}
-
-fn value_step(line: &str, meaning: Meaning, is_named: bool) -> Step {
-    let bytes = line.as_bytes();
-    let mut start = skip_blanks(bytes, 0);
-    if is_named {
-        start = run_end(bytes, start, |byte| matches!(byte, b'"' | b'\''));
-        if !has_at(bytes, start, b"value") {
-            return Step::Ordinary;
-        }
-        let closed = run_end(bytes, start + 5, |byte| matches!(byte, b'"' | b'\''));
-        if at(bytes, closed) != b':' {
-            return Step::Ordinary;
-        }
-        start = skip_blanks(bytes, closed + 1);
-    } else if start == 0 {
-        return Step::Ordinary;
-    }
-    let quote = at(bytes, start);
-    let is_quoted = matches!(quote, b'"' | b'\'');
-    if is_quoted {
-        start += 1;
-    }
-    let end = run_end(bytes, start, |byte| {
-        if is_quoted {
-            byte != quote
-        } else {
-            !byte.is_ascii_whitespace()
-        }
-    });
-    let value = text(line, start, end);
-    let is_alone = is_quoted || line.trim_end().len() == end;
-    let accepted = if is_named {
-        is_secret(value, meaning, is_quoted)
-    } else {
-        is_opaque(value, 8) && is_alone
-    };
-    if accepted {
-        Step::Value(start, end)
-    } else {
-        Step::Ordinary
-    }
 }
 
 #[cfg(test)]

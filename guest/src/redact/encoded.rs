@@ -2,7 +2,7 @@
 //!
 //! Every candidate is decoded and judged by its own rule, so that chance does not count.
 
-use super::bytes::{is_base64, part, run_end, run_start};
+use super::bytes::{before, is_base64, part, run_end, run_start};
 use super::encoding::{LEAD, decode, fixed_part};
 use super::hit::{Family, Hit};
 use super::tokens::TOKENS;
@@ -78,6 +78,12 @@ pub(super) fn find(line: &str, position: usize, beginning: &Beginning) -> Option
     if group < start {
         return None;
     }
+    // A slash before the beginning is one of an address rather than one of base64.
+    let start = if beginning.shift == 0 && before(bytes, group) == b'/' {
+        group
+    } else {
+        start
+    };
     let body = run_end(bytes, position, |byte| is_base64(byte) && byte != b'=');
     let end = run_end(bytes, body, |byte| byte == b'=');
     let decoded = decode(part(bytes, group, body));

@@ -4,7 +4,8 @@
 
 use super::bytes::{at, before, find_from, is_blank, part, run_end, skip_blanks, text};
 use super::hit::{Family, Hit};
-use super::value::{is_lookup, is_opaque, is_placeholder};
+use super::placeholder::{is_lookup, is_placeholder};
+use super::value::is_opaque;
 
 /// Reads the value of `Authorization:`; `position` is where the name ends.
 pub(super) fn authorization(line: &str, position: usize) -> Option<Hit> {
@@ -21,6 +22,9 @@ pub(super) fn authorization(line: &str, position: usize) -> Option<Hit> {
         start
     };
     let scheme = text(line, start, scheme_end);
+    let from = find_from(part(bytes, 0, end), from, b"Signature=")
+        .filter(|_| scheme.starts_with("AWS4"))
+        .map_or(from, |found| found + "Signature=".len());
     let is_known = has_scheme
         && [
             "basic",

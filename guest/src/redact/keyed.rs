@@ -2,9 +2,8 @@
 //!
 //! Names are judged in `name`, values in `value`; this reads what stands between them.
 
-use super::bytes::{
-    at, before, find_from, has_at, is_blank, part, run_end, run_start, skip_blanks, text,
-};
+use super::assigned::{Value, assigned, begins_line, quoted, read};
+use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, skip_blanks, text};
 use super::hit::{Family, Hit};
 use super::name::{Meaning, meaning};
 use super::value::{is_opaque, is_secret};
@@ -25,14 +24,6 @@ pub(super) struct Name {
     is_flag: bool,
 }
 
-/// Where a value was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Value {
-    start: usize,
-    end: usize,
-    is_quoted: bool,
-}
-
 const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
@@ -50,6 +41,7 @@ pub(super) fn name_at(line: &str, position: usize) -> Option<Name> {
         );
     start = run_end(bytes, start, |byte| matches!(byte, b'-' | b'.'));
     let end = run_start(part(bytes, 0, end), end, |byte| matches!(byte, b'-' | b'.')).max(start);
+    let end = spoken_end(line, start, end);
     if end - start > NAME_MAX {
         return None;
     }
@@ -60,6 +52,19 @@ pub(super) fn name_at(line: &str, position: usize) -> Option<Name> {
         meaning,
         is_flag,
     })
+}
+
+/// Returns where a name of two words ends, as prose writes it: `API key`.
+fn spoken_end(line: &str, start: usize, end: usize) -> usize {
+    let is_first = ["api", "access", "secret", "signing", "encryption"]
+        .iter()
+        .any(|word| text(line, start, end).eq_ignore_ascii_case(word));
+    let bytes = line.as_bytes();
+    if is_first && has_at(bytes, end, b" key") && !at(bytes, end + 4).is_ascii_alphanumeric() {
+        end + 4
+    } else {
+        end
+    }
 }
 
 /// Returns the value of `name`, where it has one that is a secret.
@@ -80,7 +85,8 @@ pub(super) fn find(line: &str, name: &Name) -> Option<Hit> {
 
 fn accepts(line: &str, name: &Name, value: &Value) -> bool {
     let written = text(line, value.start, value.end);
-    if is_complaint(line, name) {
+    let follows_scheme = text(line, 0, name.start).ends_with("://");
+    if follows_scheme || is_complaint(line, name) {
         return false;
     }
     is_secret(written, name.meaning, value.is_quoted)
@@ -111,262 +117,6 @@ fn is_complaint(line: &str, name: &Name) -> bool {
         && text(line, name.start, name.end).eq_ignore_ascii_case("token")
 }
 
-/// Reads `name = value` in its many forms.
-fn assigned(line: &str, name: &Name) -> Option<Value> {
-    let bytes = line.as_bytes();
-    let closed = closers_end(bytes, name.end);
-    let is_closed = closed > name.end;
-    if at(bytes, name.end) == b'>' {
-        return element(line, name.end + 1);
-    }
-    let position = skip_blanks(bytes, closed);
-    let separator = separator_end(line, name, position, is_closed)?;
-    let position = skip_blanks(bytes, separator.end);
-    if separator.may_have_type
-        && let Some(typed) = typed_value(bytes, position)
-    {
-        return Some(read(line, name, typed, false));
-    }
-    Some(read(line, name, position, separator.ends_line))
-}
-
-/// Returns where the marks end that close the name itself: quotes and brackets.
-fn closers_end(bytes: &[u8], from: usize) -> usize {
-    let quote = run_end(bytes, from, |byte| {
-        matches!(byte, b'"' | b'\'' | b'`' | b'*')
-    });
-    let bracket = run_end(bytes, quote, |byte| {
-        matches!(byte, b']' | b')' | b'?' | b'!')
-    });
-    // `[project.token]` and `f(token)` close a bracket without a name having been quoted;
-    // what follows is another matter unless a separator follows at once.
-    bracket.min(from + 4).max(from)
-}
-
-struct Separator {
-    end: usize,
-    may_have_type: bool,
-    ends_line: bool,
-}
-
-impl Separator {
-    const fn plain(end: usize, ends_line: bool) -> Self {
-        Self {
-            end,
-            may_have_type: false,
-            ends_line,
-        }
-    }
-}
-
-fn separator_end(line: &str, name: &Name, position: usize, is_closed: bool) -> Option<Separator> {
-    let bytes = line.as_bytes();
-    let ends_line = begins_line(line, name.start);
-    if text(line, name.start, name.end) == "PASS" && at(bytes, position) == b':' {
-        // So test runners tell that a test passed.
-        return None;
-    }
-    match (at(bytes, position), at(bytes, position + 1)) {
-        (b'=', b'=') => Some(Separator::plain(
-            run_end(bytes, position, |byte| byte == b'='),
-            false,
-        )),
-        (b'=', b'~') | (b':', b':') => None,
-        (b'=', b'>') | (b':', b'=') | (b'-', b'>') => Some(Separator::plain(position + 2, false)),
-        (b'=', _) => Some(Separator::plain(position + 1, ends_line && !is_closed)),
-        (b':', _) => Some(Separator {
-            end: position + 1,
-            may_have_type: true,
-            ends_line: ends_line && is_blank(at(bytes, position + 1)) && !is_closed,
-        }),
-        (b',', _) if is_closed => listed(bytes, position),
-        (b'v', _) | (b'V', _) if is_closed && has_at(bytes, position, b"value") => {
-            let after = skip_blanks(bytes, position + 5);
-            (at(bytes, after) == b'=').then(|| Separator::plain(after + 1, false))
-        }
-        (b'|', _) => Some(Separator::plain(position + 1, false)),
-        _ => None,
-    }
-}
-
-/// Reads the comma of `define('NAME', 'value')`, `["--name", "value"]` and
-/// `"name": "NAME", "value": "x"`.
-fn listed(bytes: &[u8], position: usize) -> Option<Separator> {
-    let next = skip_blanks(bytes, position + 1);
-    let quote = at(bytes, next);
-    if !matches!(quote, b'"' | b'\'') {
-        return None;
-    }
-    if has_at(bytes, next + 1, b"value") {
-        let closed = run_end(bytes, next + 6, |byte| matches!(byte, b'"' | b'\''));
-        let colon = skip_blanks(bytes, closed);
-        return (at(bytes, colon) == b':').then(|| Separator::plain(colon + 1, false));
-    }
-    Some(Separator::plain(next, false))
-}
-
-/// Says whether nothing but indentation, a gutter or a shell word stands before `start`.
-fn begins_line(line: &str, start: usize) -> bool {
-    let ahead = text(line, 0, start).trim_end();
-    let word = ahead.trim_start_matches(|character: char| {
-        character.is_ascii_digit()
-            || character.is_whitespace()
-            || matches!(character, '+' | '-' | '>' | '|' | '#' | ':' | '$')
-    });
-    matches!(
-        word,
-        "" | "export"
-            | "set"
-            | "declare -x"
-            | "export -"
-            | "ENV"
-            | "ARG"
-            | "env"
-            | "SET"
-            | "local"
-            | "readonly"
-    ) && !(word == "env" && ahead.ends_with('('))
-}
-
-/// Returns where the value begins in `type = value`.
-fn typed_value(bytes: &[u8], position: usize) -> Option<usize> {
-    let end = run_end(bytes, position, |byte| {
-        byte.is_ascii_alphanumeric()
-            || matches!(byte, b'&' | b'\'' | b'<' | b'>' | b':' | b'_' | b'?')
-    });
-    let after = skip_blanks(bytes, end);
-    let is_type = end > position && end - position < 40 && after > end;
-    (is_type && at(bytes, after) == b'=' && is_blank(at(bytes, after + 1)))
-        .then(|| skip_blanks(bytes, after + 1))
-}
-
-/// Reads an XML element's content.
-fn element(line: &str, start: usize) -> Option<Value> {
-    let bytes = line.as_bytes();
-    let end = run_end(bytes, start, |byte| byte != b'<');
-    (has_at(bytes, end, b"</") && end > start).then_some(Value {
-        start,
-        end,
-        is_quoted: true,
-    })
-}
-
-fn read(line: &str, name: &Name, position: usize, ends_line: bool) -> Value {
-    let bytes = line.as_bytes();
-    let start = openers_end(bytes, position);
-    let quote = at(bytes, start);
-    if matches!(quote, b'"' | b'\'' | b'`') {
-        return quoted(line, start + 1, quote);
-    }
-    let end = if ends_line {
-        run_end(bytes, position, |byte| !byte.is_ascii_whitespace())
-    } else {
-        run_end(bytes, start, |byte| {
-            !byte.is_ascii_whitespace()
-                && byte.is_ascii()
-                && !matches!(
-                    byte,
-                    b',' | b';'
-                        | b'&'
-                        | b'"'
-                        | b'\''
-                        | b')'
-                        | b']'
-                        | b'}'
-                        | b'<'
-                        | b'>'
-                        | b'|'
-                        | b'`'
-                )
-        })
-    };
-    let start = if ends_line { position } else { start };
-    let mut end = call_end(bytes, start, end);
-    let first = at(bytes, start);
-    while end > start + 1 {
-        let last = before(bytes, end);
-        let is_tail = matches!(last, b',' | b';' | b'"' | b'\'' | b'`')
-            || (matches!(last, b'.' | b':') && name.meaning != Meaning::Password)
-            || (last == b')'
-                && first != b'('
-                && part(bytes, start, end).iter().all(|byte| *byte != b'('));
-        if !is_tail {
-            break;
-        }
-        end -= 1;
-    }
-    Value {
-        start,
-        end,
-        is_quoted: false,
-    }
-}
-
-/// Keeps the closing bracket with a value that opens one: a call or a template is one value.
-fn call_end(bytes: &[u8], start: usize, end: usize) -> usize {
-    let open = part(bytes, start, end)
-        .iter()
-        .any(|byte| matches!(byte, b'(' | b'{' | b'[' | b'<'))
-        || at(bytes, start) == b'<';
-    if open || at(bytes, end) == b'<' {
-        run_end(bytes, end, |byte| matches!(byte, b')' | b'}' | b']' | b'>'))
-    } else {
-        end
-    }
-}
-
-/// Returns where what wraps a value ends: `Some(`, a bracket, a string prefix.
-fn openers_end(bytes: &[u8], from: usize) -> usize {
-    let mut position = from;
-    for _ in 0..3 {
-        let word = run_end(bytes, position, |byte| byte.is_ascii_alphabetic());
-        let is_wrapper = [
-            "Some",
-            "Ok",
-            "Just",
-            "Secret",
-            "SecretString",
-            "String",
-            "Optional",
-        ]
-        .iter()
-        .any(|wrapper| part(bytes, position, word) == wrapper.as_bytes());
-        if is_wrapper && matches!(at(bytes, word), b'(' | b'[') {
-            position = word + 1;
-        } else if word - position == 1 && matches!(at(bytes, word), b'"' | b'\'') {
-            position = word;
-        } else if matches!(at(bytes, position), b'[' | b'(' | b'{' | b'@' | b'&')
-            && matches!(at(bytes, position + 1), b'"' | b'\'')
-        {
-            position += 1;
-        } else {
-            break;
-        }
-    }
-    position
-}
-
-fn quoted(line: &str, start: usize, quote: u8) -> Value {
-    let bytes = line.as_bytes();
-    let mut end = start;
-    while let Some(byte) = bytes.get(end) {
-        if *byte == quote || *byte == b'\n' {
-            break;
-        }
-        // An escaped backslash escapes nothing behind it.
-        end += if *byte == b'\\' && end + 1 < bytes.len() {
-            2
-        } else {
-            1
-        };
-    }
-    Value {
-        start,
-        end: line.floor_char_boundary(end.min(bytes.len())),
-        is_quoted: true,
-    }
-}
-
 /// Reads `--name value`, `setenv NAME value`, columns, and `login x password y`.
 fn spaced(line: &str, name: &Name) -> Option<Value> {
     let bytes = line.as_bytes();
@@ -389,11 +139,30 @@ fn spaced(line: &str, name: &Name) -> Option<Value> {
         || text(line, name.start, name.end) == "requirepass";
     let accepted = if is_named {
         is_secret(written, name.meaning, value.is_quoted)
+    } else if ahead.is_empty()
+        && line.trim_end().len() == value.end
+        && gap == 1
+        && at(bytes, name.end) == b' '
+    {
+        // A line of a login file: `password value` and nothing else.
+        text(line, name.start, name.end) == "password"
+            && is_opaque(written, 8)
+            && has_digit_and_letter(written)
     } else if gap >= 2 || at(bytes, name.end) == b'\t' {
         let begins = begins_line(line, name.start) && (gap < 40);
-        begins && is_opaque(written, 12) && has_digit_and_letter(written)
+        let shortest = if line.trim_end().len() == value.end {
+            10
+        } else {
+            12
+        };
+        begins && is_opaque(written, shortest) && has_digit_and_letter(written)
     } else {
-        is_opaque(written, 20) && is_random(written)
+        let shortest = if name.meaning == Meaning::Password {
+            10
+        } else {
+            20
+        };
+        is_opaque(written, shortest) && is_random(written)
     };
     accepted.then_some(value)
 }

@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::Value;
 
-use super::encoding::fixed_part;
+use super::forms::forms_of;
 use super::name::meaning;
 
 /// The secret values of one environment.
@@ -23,7 +24,7 @@ pub(super) struct Known {
 
 /// Shortest value that is hidden, and the shortest where it mixes kinds of characters.
 const SHORTEST: usize = 8;
-const SHORTEST_MIXED: usize = 6;
+pub(super) const SHORTEST_MIXED: usize = 6;
 /// How much of a pattern the first look uses.
 const ANCHOR: usize = 12;
 
@@ -44,10 +45,10 @@ impl Known {
             let secrets = secrets_of(name, value);
             let mut is_covered = secrets.is_empty();
             for secret in secrets {
-                if is_hidden(secret) && !harmless.contains(secret) {
+                if is_hidden(&secret) && !harmless.contains(secret.as_str()) {
                     is_covered = true;
                     number += 1;
-                    forms.extend(forms_of(secret).into_iter().map(|form| (form, number)));
+                    forms.extend(forms_of(&secret).into_iter().map(|form| (form, number)));
                 }
             }
             if !is_covered && !value.is_empty() {
@@ -112,35 +113,55 @@ impl Known {
     }
 }
 
-/// Returns what of a variable's value is secret: all, its lines, or the password of an address.
-fn secrets_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
+/// Returns what of a variable's value is secret: all, its lines, what sensitive names hold in
+/// it, or the password of an address.
+fn secrets_of(name: &str, value: &str) -> Vec<String> {
     let value = value.trim();
     if let Some(password) = address_password(value) {
-        return vec![password];
+        return vec![password.to_owned()];
     }
-    if !is_secret_name(name) || value.contains("://") && !value.contains('@') {
+    if !is_secret_name(name) || value.contains("://") && !value.contains(['@', '{']) {
         return Vec::new();
     }
-    if value.contains('\n') {
-        return value
-            .lines()
-            .map(|line| line.trim().trim_end_matches(','))
-            .filter(|line| line.len() >= SHORTEST && !line.starts_with("-----"))
-            .map(json_value)
-            .collect();
+    if value.starts_with(['{', '['])
+        && let Ok(document) = serde_json::from_str::<Value>(value)
+    {
+        let mut secrets = Vec::new();
+        collect(&document, false, &mut secrets);
+        return secrets;
     }
-    vec![value]
+    lines_of(value)
 }
 
-/// Returns the value of a line of JSON, or the line.
-fn json_value(line: &str) -> &str {
-    line.strip_suffix('"')
-        .and_then(|line| {
-            line.split_once("\": \"")
-                .or_else(|| line.split_once("\":\""))
-        })
-        .filter(|(name, _)| name.starts_with('"'))
-        .map_or(line, |(_, value)| value)
+/// Collects the texts that stand behind sensitive names in a document.
+fn collect(document: &Value, is_secret: bool, secrets: &mut Vec<String>) {
+    match document {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let is_secret = is_secret_name(name) || name == "private_key_id";
+                collect(member, is_secret, secrets);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect(item, is_secret, secrets);
+            }
+        }
+        Value::String(text) if is_secret => secrets.extend(lines_of(text)),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
+    }
+}
+
+fn lines_of(value: &str) -> Vec<String> {
+    if !value.contains('\n') {
+        return vec![value.to_owned()];
+    }
+    value
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.len() >= SHORTEST && !line.starts_with("-----"))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn address_password(value: &str) -> Option<&str> {
@@ -225,96 +246,6 @@ fn is_hidden(value: &str) -> bool {
         && value.bytes().filter(|byte| *byte == b'/').count() >= 2
         && !value.contains(['+', '=']);
     is_long && !is_number && !is_word && !is_words && !is_path
-}
-
-/// Returns every form a value is printed in.
-fn forms_of(secret: &str) -> Vec<String> {
-    let mut forms = vec![secret.to_owned()];
-    for shift in 0..3 {
-        let fixed = fixed_part(secret.as_bytes(), shift);
-        if fixed.len() >= 8 {
-            forms.push(fixed.replace('+', "-").replace('/', "_"));
-            forms.push(fixed);
-        }
-    }
-    let once = json(secret);
-    forms.push(json(&once));
-    forms.push(once);
-    forms.push(percent(secret, |byte| format!("%{byte:02X}")));
-    forms.push(percent(secret, |byte| format!("%{byte:02x}")));
-    forms.push(percent(secret, |byte| format!("%{byte:02X}")).replace("%20", "+"));
-    forms.push(percent(
-        &percent(secret, |byte| format!("%{byte:02X}")),
-        |byte| format!("%{byte:02X}"),
-    ));
-    // Browsers and `encodeURI` leave some marks as they are.
-    forms.push(loose_percent(secret));
-    forms.push(secret.replace('\'', r"'\''"));
-    forms.push(secret.replace('\'', "'\"'\"'"));
-    forms.push(shell(secret));
-    forms.push(xml(secret));
-    forms.push(xml(secret).replace("&#39;", "&apos;"));
-    forms.push(secret.replace('\\', r"\\"));
-    forms.push(secret.replace('\\', r"\\").replace('\'', r"\'"));
-    forms.push(secret.bytes().map(|byte| format!("{byte:02x}")).collect());
-    forms.retain(|form| form.len() >= SHORTEST_MIXED);
-    forms
-}
-
-fn json(text: &str) -> String {
-    let quoted = serde_json::to_string(text).unwrap_or_default();
-    quoted
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-        .unwrap_or_default()
-        .to_owned()
-}
-
-fn percent(text: &str, escape: impl Fn(u8) -> String) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&escape(byte));
-        }
-    }
-    encoded
-}
-
-fn loose_percent(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~!*'()".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
-/// Escapes as `printf %q` does.
-fn shell(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_ascii()
-            && !character.is_ascii_alphanumeric()
-            && !"_-./:=@%+,".contains(character)
-        {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
-}
-
-fn xml(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]

@@ -9,21 +9,27 @@
 //! everywhere.
 
 mod address;
+mod ahead;
 mod anchors;
 mod args;
+mod assigned;
 mod audit;
 mod base;
+mod below;
 mod block;
 mod bytes;
 mod catalogue;
 mod encoded;
 mod encoding;
 mod findings;
+mod forms;
 mod header;
 mod hit;
 mod keyed;
 mod known;
+mod lines;
 mod name;
+mod placeholder;
 mod scan;
 mod shape;
 mod stream;
@@ -34,6 +40,8 @@ mod tokens;
 mod user;
 mod value;
 mod view;
+mod window;
+mod words;
 
 use std::rc::Rc;
 

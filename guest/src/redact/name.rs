@@ -73,7 +73,7 @@ const SECRET_WORDS: [&str; 12] = [
     "tok",
 ];
 /// Words that make a secret of the `key` that follows.
-const KEYS: [&str; 27] = [
+const KEYS: [&str; 59] = [
     "api",
     "access",
     "private",
@@ -101,6 +101,38 @@ const KEYS: [&str; 27] = [
     "decryption",
     "session",
     "app",
+    "application",
+    "subscription",
+    "service",
+    "server",
+    "ingest",
+    "function",
+    "openai",
+    "anthropic",
+    "gemini",
+    "google",
+    "stripe",
+    "sendgrid",
+    "mailgun",
+    "twilio",
+    "datadog",
+    "algolia",
+    "cohere",
+    "mistral",
+    "groq",
+    "azure",
+    "aws",
+    "maps",
+    "firebase",
+    "supabase",
+    "pusher",
+    "newrelic",
+    "sentry",
+    "cloudflare",
+    "heroku",
+    "write",
+    "integration",
+    "rest",
 ];
 /// Words before `key` with which it is no secret.
 const HARMLESS_KEYS: [&str; 33] = [

@@ -2,12 +2,13 @@
 //!
 //! A line is a whole line or a window of a long one. It changes nothing.
 
-use super::anchors::{Action, Found, first_long_run};
+use super::anchors::{Found, first_long_run};
 use super::bytes::text;
 use super::hit::{Family, Hit, RuleRef};
 use super::tokens::TOKENS;
 use super::user::Scope;
 use super::view::{View, is_dressed, undressed, unescaped};
+use super::words::Action;
 use super::{Mode, Rules, address, base, encoded, header, keyed, shape};
 
 /// A span that is to be replaced.

@@ -5,8 +5,18 @@
 use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, text};
 use super::hit::{Family, Hit};
 
+/// Longest private key on one line, in bytes.
+const KEY_MAX: usize = 16 * 1024;
+
 const fn is_url_safe(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// Returns where the run before `until` begins, without the letter of an escape before it.
+fn token_start(bytes: &[u8], until: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    let start = run_start(bytes, until, belongs);
+    let is_escape = before(bytes, start) == b'\\' && matches!(at(bytes, start), b'n' | b'r' | b't');
+    start + usize::from(is_escape)
 }
 
 /// Reads a signed or encrypted token: `eyJ…` and at least one more part.
@@ -48,7 +58,7 @@ pub(super) fn telegram(line: &str, position: usize) -> Option<Hit> {
 /// Reads a bot token of three parts around the dot at `position`: 24 or more, 6, and 27 or more.
 pub(super) fn discord(line: &str, position: usize) -> Option<Hit> {
     let bytes = line.as_bytes();
-    let start = run_start(bytes, position, is_url_safe);
+    let start = token_start(bytes, position, is_url_safe);
     let middle = run_end(bytes, position + 1, is_url_safe);
     let end = run_end(bytes, middle + 1, is_url_safe);
     let first = part(bytes, start, position);
@@ -65,20 +75,20 @@ pub(super) fn discord(line: &str, position: usize) -> Option<Hit> {
 pub(super) fn ending(line: &str, position: usize) -> Option<Hit> {
     let bytes = line.as_bytes();
     if part(bytes, position, position + 4) == b"NRAL" {
-        let start = run_start(bytes, position, |byte| byte.is_ascii_alphanumeric());
+        let start = token_start(bytes, position, |byte| byte.is_ascii_alphanumeric());
         let end = position + 4;
         return (position - start >= 30 && !at(bytes, end).is_ascii_alphanumeric())
             .then(|| Hit::of(Family::ShapedToken, start, start, end));
     }
     if part(bytes, position, position + 4) == b"_mmk" {
-        let start = run_start(bytes, position, |byte| {
+        let start = token_start(bytes, position, |byte| {
             byte.is_ascii_alphanumeric() || byte == b'_'
         });
         return (position - start >= 30)
             .then(|| Hit::of(Family::ShapedToken, start, start, position + 4));
     }
     if part(bytes, position, position + 4) == b"AZDO" {
-        let start = run_start(bytes, position, |byte| byte.is_ascii_alphanumeric());
+        let start = token_start(bytes, position, |byte| byte.is_ascii_alphanumeric());
         let end = run_end(bytes, position, |byte| byte.is_ascii_alphanumeric());
         return (position - start >= 70 && end - position >= 8)
             .then(|| Hit::of(Family::ShapedToken, start, start, end));
@@ -87,6 +97,7 @@ pub(super) fn ending(line: &str, position: usize) -> Option<Hit> {
         let belongs = |byte: u8| is_url_safe(byte) || matches!(byte, b'~' | b'.');
         let start = run_start(bytes, position, belongs);
         let end = run_end(bytes, position, belongs);
+        let end = run_start(part(bytes, 0, end), end, |byte| byte == b'.');
         return (position - start >= 4
             && end - position >= 30
             && before(bytes, position).is_ascii_digit())
@@ -190,12 +201,16 @@ pub(super) fn key_on_a_line(line: &str, position: usize) -> Option<Hit> {
     if start - dashes < 3 || dashes - position > 40 {
         return None;
     }
-    let end = run_end(bytes, start, |byte| {
-        super::bytes::is_base64(byte) && byte != b'-'
-            || matches!(
-                byte,
-                b'\\' | b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'%'
-            )
+    // Up to the end mark everything belongs to the key, quotes of a list included.
+    let until = (start + KEY_MAX).min(bytes.len());
+    let end = find_from(part(bytes, 0, until), start, b"-----END").unwrap_or_else(|| {
+        run_end(bytes, start, |byte| {
+            super::bytes::is_base64(byte) && byte != b'-'
+                || matches!(
+                    byte,
+                    b'\\' | b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'%'
+                )
+        })
     });
     let armour = part(bytes, start, end)
         .iter()

@@ -309,3 +309,95 @@ fn redacting_twice_changes_nothing() {
     let once = redact(&rules(), &mixed()).0;
     assert_eq!(redact(&rules(), &once).0, once);
 }
+
+/// Fragments that rules look for, and what makes trouble for positions.
+const FRAGMENTS: [&str; 60] = [
+    "password",
+    "=",
+    ":",
+    " ",
+    "\"",
+    "'",
+    "token",
+    "secret",
+    "api_key",
+    "Bearer ",
+    "AKIA",
+    "xoxb-",
+    "://",
+    "@",
+    "user:",
+    "\u{1b}[31m",
+    "\u{1b}",
+    "\u{8}",
+    "%3D",
+    "%",
+    "\\n",
+    "\\u003d",
+    "\\",
+    "&quot;",
+    "&",
+    "é",
+    "🦀",
+    "\u{200b}",
+    "ghp_",
+    "eyJ",
+    ".",
+    "-",
+    "--",
+    "_",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----END",
+    "Authorization",
+    "Cookie",
+    "Set-Cookie: a=",
+    ";",
+    ",",
+    "q7Xk2M9vR4tZ8b3W",
+    "Z2hwX3",
+    "LS0tLS1CRUdJTiB",
+    "\n",
+    "\r",
+    "\t",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "<",
+    ">",
+    "is",
+    "name: DB_PASSWORD",
+    "value: ",
+    "Private-Lines: 2",
+    ":AA",
+    "|",
+];
+
+#[test]
+fn any_text_gives_the_same_answer_in_any_pieces() {
+    let rules = compiled(Mode::Span, &[("APP_TOKEN", "é7Xk2M9v\"R4")]);
+    let mut state = 7_u64;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    for _ in 0..400 {
+        let text: String = (0..next(40) + 1)
+            .map(|_| FRAGMENTS[next(FRAGMENTS.len())])
+            .collect();
+        let whole = redact(&rules, &text);
+        assert_eq!(
+            whole.0.matches('\n').count(),
+            text.matches('\n').count(),
+            "{text:?}"
+        );
+        let size = next(20) + 1;
+        assert_eq!(in_pieces(&rules, &text, size), whole, "{text:?}");
+        let _ = audit(&rules, &text);
+        let args: Vec<String> = text.split(' ').map(str::to_owned).collect();
+        assert_eq!(redact_args(&rules, &args).0.len(), args.len());
+    }
+}

@@ -113,6 +113,13 @@ impl Token {
             }
         }
         let body = part(line, from, end);
+        if body
+            .first()
+            .is_some_and(|first| body.iter().all(|byte| byte == first))
+        {
+            // Documentation writes one character over and over for a token.
+            return None;
+        }
         (body.len() >= self.shortest && self.holds(body)).then_some(end)
     }
 
