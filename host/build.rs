@@ -69,10 +69,22 @@ fn run() -> Result<(), Box<dyn Error>> {
     let compiled = engine.precompile_component(&bytes)?;
     fs::write(out.join("feedback.wasm"), &bytes)?;
     fs::write(out.join("feedback.cwasm"), compiled)?;
-    println!("cargo::rustc-env=FEEDBACK_COMPONENT_SHA256={}", hex(&Sha256::digest(&bytes)));
-    println!("cargo::rustc-env=FEEDBACK_COMPONENT_ORIGIN={}", origin.name());
-    println!("cargo::rustc-env=FEEDBACK_COMPONENT_SOURCES={}", sources.unwrap_or_default());
-    println!("cargo::rustc-env=FEEDBACK_COMPONENT_TOOLCHAIN={}", guest::toolchain()?);
+    println!(
+        "cargo::rustc-env=FEEDBACK_COMPONENT_SHA256={}",
+        hex(&Sha256::digest(&bytes))
+    );
+    println!(
+        "cargo::rustc-env=FEEDBACK_COMPONENT_ORIGIN={}",
+        origin.name()
+    );
+    println!(
+        "cargo::rustc-env=FEEDBACK_COMPONENT_SOURCES={}",
+        sources.unwrap_or_default()
+    );
+    println!(
+        "cargo::rustc-env=FEEDBACK_COMPONENT_TOOLCHAIN={}",
+        guest::toolchain()?
+    );
     Ok(())
 }
 
@@ -80,7 +92,9 @@ fn origin(has_source: bool) -> Result<Origin, Box<dyn Error>> {
     match env::var(ORIGIN_VARIABLE).as_deref() {
         Ok("source") => Ok(Origin::Source),
         Ok("shipped") => Ok(Origin::Shipped),
-        Ok(other) => Err(format!("{ORIGIN_VARIABLE} is `{other}`: give `source` or `shipped`").into()),
+        Ok(other) => {
+            Err(format!("{ORIGIN_VARIABLE} is `{other}`: give `source` or `shipped`").into())
+        }
         Err(_) if has_source && guest::target_is_installed()? => Ok(Origin::Source),
         Err(_) => Ok(Origin::Shipped),
     }
@@ -94,9 +108,19 @@ fn shipped(host: &Path, sources: Option<&str>) -> Result<Vec<u8>, Box<dyn Error>
     let about: serde_json::Value = serde_json::from_slice(
         &fs::read(&about).map_err(|error| format!("`{}`: {error}", about.display()))?,
     )?;
-    let said = |key: &str| about.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let said = |key: &str| {
+        about
+            .get(key)
+            .and_then(serde_json::Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     if said("sha256") != hex(&Sha256::digest(&bytes)) {
-        return Err(format!("`{}` is not the component that feedback.json beside it describes", wasm.display()).into());
+        return Err(format!(
+            "`{}` is not the component that feedback.json beside it describes",
+            wasm.display()
+        )
+        .into());
     }
     match sources {
         Some(sources) if said("sources") != sources => Err(format!(

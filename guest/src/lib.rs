@@ -9,8 +9,8 @@ pub mod fault;
 pub mod policy;
 
 pub mod capture;
-pub mod filter;
 pub mod excerpt;
+pub mod filter;
 pub mod redact;
 pub mod text;
 

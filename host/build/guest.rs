@@ -26,15 +26,32 @@ pub(crate) fn build(root: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Error>> 
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .current_dir(root)
-        .args(["rustc", "--package", "feedback-guest", "--lib", "--crate-type", "cdylib"])
-        .args(["--profile", "component", "--target", TARGET, "--locked", "--quiet", "--target-dir"])
+        .args([
+            "rustc",
+            "--package",
+            "feedback-guest",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+        ])
+        .args([
+            "--profile",
+            "component",
+            "--target",
+            TARGET,
+            "--locked",
+            "--quiet",
+            "--target-dir",
+        ])
         .arg(&target_dir);
     for (name, _) in env::vars_os().filter(|(name, _)| is_outer_setting(name)) {
         cargo.env_remove(name);
     }
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(root)?.join("\u{1f}"));
 
-    let output = cargo.output().map_err(|error| format!("cargo for the component: {error}"))?;
+    let output = cargo
+        .output()
+        .map_err(|error| format!("cargo for the component: {error}"))?;
     if !output.status.success() {
         return Err(format!(
             "the component could not be built from source (FEEDBACK_COMPONENT=shipped uses the shipped one): {}",
@@ -42,7 +59,9 @@ pub(crate) fn build(root: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Error>> 
         )
         .into());
     }
-    let wasm = target_dir.join(TARGET).join("component/feedback_guest.wasm");
+    let wasm = target_dir
+        .join(TARGET)
+        .join("component/feedback_guest.wasm");
     fs::read(&wasm).map_err(|error| format!("`{}`: {error}", wasm.display()).into())
 }
 
@@ -50,9 +69,25 @@ pub(crate) fn build(root: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Error>> 
 /// they would change its bytes.
 fn is_outer_setting(name: &OsString) -> bool {
     let name = name.to_string_lossy();
-    let kept = ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_"];
-    matches!(&*name, "RUSTFLAGS" | "RUSTC" | "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" | "RUSTC_LINKER" | "TARGET")
-        || (name.starts_with("CARGO") && name != "CARGO" && !kept.iter().any(|prefix| name.starts_with(prefix)))
+    let kept = [
+        "CARGO_HOME",
+        "CARGO_MAKEFLAGS",
+        "CARGO_NET_",
+        "CARGO_HTTP_",
+        "CARGO_REGISTR",
+        "CARGO_SOURCE_",
+    ];
+    matches!(
+        &*name,
+        "RUSTFLAGS"
+            | "RUSTC"
+            | "RUSTC_WRAPPER"
+            | "RUSTC_WORKSPACE_WRAPPER"
+            | "RUSTC_LINKER"
+            | "TARGET"
+    ) || (name.starts_with("CARGO")
+        && name != "CARGO"
+        && !kept.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// Panic locations carry the paths of sources, so the folders that differ from machine to
@@ -60,7 +95,10 @@ fn is_outer_setting(name: &OsString) -> bool {
 fn rustflags(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let sysroot = rustc(&["--print", "sysroot"])?;
     let version = rustc(&["--version", "--verbose"])?;
-    let commit = version.lines().find_map(|line| line.strip_prefix("commit-hash: ")).unwrap_or("unknown");
+    let commit = version
+        .lines()
+        .find_map(|line| line.strip_prefix("commit-hash: "))
+        .unwrap_or("unknown");
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
     Ok(vec![
         "-Clinker=wasm-component-ld".to_owned(),
@@ -68,7 +106,10 @@ fn rustflags(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
         remap(&cargo_home()?, "/cargo"),
         remap(root, "/feedback"),
         // Present only where rust-src is installed.
-        remap(&Path::new(sysroot.trim()).join("lib/rustlib/src/rust"), &format!("/rustc/{commit}")),
+        remap(
+            &Path::new(sysroot.trim()).join("lib/rustlib/src/rust"),
+            &format!("/rustc/{commit}"),
+        ),
     ])
 }
 
@@ -87,7 +128,12 @@ fn rustc(arguments: &[&str]) -> Result<String, Box<dyn Error>> {
         .output()
         .map_err(|error| format!("`{}`: {error}", rustc.to_string_lossy()))?;
     if !output.status.success() {
-        return Err(format!("`{} {}` failed", rustc.to_string_lossy(), arguments.join(" ")).into());
+        return Err(format!(
+            "`{} {}` failed",
+            rustc.to_string_lossy(),
+            arguments.join(" ")
+        )
+        .into());
     }
     Ok(String::from_utf8(output.stdout)?)
 }

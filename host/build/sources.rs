@@ -17,7 +17,9 @@ impl Tree {
     /// Returns the workspace that `host` lies in, if the guest's source is there.
     pub(crate) fn beside(host: &Path) -> Option<Self> {
         let root = host.parent()?.to_path_buf();
-        root.join("guest/Cargo.toml").is_file().then_some(Self { root })
+        root.join("guest/Cargo.toml")
+            .is_file()
+            .then_some(Self { root })
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -26,10 +28,17 @@ impl Tree {
 
     /// Returns what the bytes depend on: a change there means that they must be made again.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
-        ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "guest/Cargo.toml", "guest/src", "wit"]
-            .iter()
-            .map(|path| self.root.join(path))
-            .collect()
+        [
+            "Cargo.toml",
+            "Cargo.lock",
+            "rust-toolchain.toml",
+            "guest/Cargo.toml",
+            "guest/src",
+            "wit",
+        ]
+        .iter()
+        .map(|path| self.root.join(path))
+        .collect()
     }
 
     /// Returns the SHA-256 of names and contents of the watched files. Of `Cargo.lock` only
@@ -57,7 +66,11 @@ impl Tree {
             }
             return Ok(());
         }
-        let name = path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned();
+        let name = path
+            .strip_prefix(&self.root)
+            .unwrap_or(path)
+            .to_string_lossy()
+            .into_owned();
         files.insert(name, fs::read(path)?);
         Ok(())
     }
@@ -70,19 +83,34 @@ fn locked_for_guest(lock: &[u8]) -> String {
     let mut wanted = BTreeSet::from([GUEST.to_owned()]);
     loop {
         let before = wanted.len();
-        let reached: Vec<&&str> = packages.iter().filter(|package| is_named(package, &wanted)).collect();
-        wanted.extend(reached.into_iter().flat_map(|package| dependencies(package)));
+        let reached: Vec<&&str> = packages
+            .iter()
+            .filter(|package| is_named(package, &wanted))
+            .collect();
+        wanted.extend(
+            reached
+                .into_iter()
+                .flat_map(|package| dependencies(package)),
+        );
         if wanted.len() == before {
             break;
         }
     }
-    packages.into_iter().filter(|package| is_named(package, &wanted)).collect()
+    packages
+        .into_iter()
+        .filter(|package| is_named(package, &wanted))
+        .collect()
 }
 
 /// Says whether a package is wanted, as `name` or, where several versions are locked, `name version`.
 fn is_named(package: &str, wanted: &BTreeSet<String>) -> bool {
     let field = |key: &str| {
-        package.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default().trim_matches('"').to_owned()
+        package
+            .lines()
+            .find_map(|line| line.strip_prefix(key))
+            .unwrap_or_default()
+            .trim_matches('"')
+            .to_owned()
     };
     let (name, version) = (field("name = "), field("version = "));
     wanted.contains(&format!("{name} {version}")) || wanted.contains(&name)

@@ -36,7 +36,10 @@ pub fn body(intent: &str, ending: &Ending, cause: &CallError) -> String {
         ("duration_ms".to_owned(), json!(ending.duration_ms)),
         ("outcome".to_owned(), json!(ending.outcome.name())),
         ("exit_code".to_owned(), json!(ending.outcome.exit_code())),
-        ("error".to_owned(), json!(format!("the record could not be built: {cause}"))),
+        (
+            "error".to_owned(),
+            json!(format!("the record could not be built: {cause}")),
+        ),
         ("stdout_tail".to_owned(), json!("")),
         ("stderr_tail".to_owned(), json!("")),
     ]);

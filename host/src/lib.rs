@@ -6,20 +6,20 @@
 //! spawn → capture → component → store, then reader → component → verdict; [`run`] composes it.
 
 pub mod ending;
+pub mod pump;
 pub mod signal;
 pub mod spawn;
-pub mod pump;
-mod tree;
 pub mod supervise;
+mod tree;
 
 pub mod component;
-pub mod scribe;
 mod fallback;
+pub mod scribe;
 
-pub mod store;
 pub mod lookup;
 pub mod reader;
+pub mod store;
 
 pub mod project;
-pub mod run;
 pub mod review;
+pub mod run;

@@ -83,10 +83,12 @@ pub fn find(record_file: &Path, id: &str, scribe: &mut dyn Scribe) -> Result<Str
             found = Some((command_id, line));
         }
     }
-    found.map(|(_, line)| line).ok_or_else(|| LookupError::Unknown {
-        file: record_file.to_path_buf(),
-        id: id.to_owned(),
-    })
+    found
+        .map(|(_, line)| line)
+        .ok_or_else(|| LookupError::Unknown {
+            file: record_file.to_path_buf(),
+            id: id.to_owned(),
+        })
 }
 
 /// What tells a run from a notice, and a success from a failure.

@@ -82,27 +82,50 @@ impl Project {
     ///
     /// # Errors
     /// Where the policy cannot be read or is not accepted.
-    pub fn find(component: &Component, folder: &Path, record_file: Option<&Path>) -> Result<Self, ProjectError> {
+    pub fn find(
+        component: &Component,
+        folder: &Path,
+        record_file: Option<&Path>,
+    ) -> Result<Self, ProjectError> {
         let folder = std::path::absolute(folder).map_err(ProjectError::WorkingDirectory)?;
         let policy_file = nearest_policy(&folder)?;
-        let policy = policy_file.as_deref().map(read_policy).transpose()?.unwrap_or_default();
+        let policy = policy_file
+            .as_deref()
+            .map(read_policy)
+            .transpose()?
+            .unwrap_or_default();
         let settings = read_settings(component, policy_file.as_deref(), &policy)?;
 
-        let named = env::var_os(RECORD_FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let named = env::var_os(RECORD_FILE_VARIABLE)
+            .filter(|name| !name.is_empty())
+            .map(PathBuf::from);
         let record_file = match (record_file, named, &settings.record_file, &policy_file) {
             (Some(given), _, _, _) => folder.join(given),
             (None, Some(named), _, _) => folder.join(named),
-            (None, None, Some(set), Some(policy_file)) => policy_file.parent().unwrap_or(&folder).join(set),
+            (None, None, Some(set), Some(policy_file)) => {
+                policy_file.parent().unwrap_or(&folder).join(set)
+            }
             (None, None, _, _) => folder.join(RECORD_FILE),
         };
-        Ok(Self { policy_file, policy, record_file, settings })
+        Ok(Self {
+            policy_file,
+            policy,
+            record_file,
+            settings,
+        })
     }
 
     /// Returns the SHA-256 of the policy's text, as `sha256:` and 64 hexadecimal digits.
     #[must_use]
     pub fn policy_digest(&self) -> String {
         let digest = Sha256::digest(self.policy.as_bytes());
-        format!("sha256:{}", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        format!(
+            "sha256:{}",
+            digest
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        )
     }
 }
 
@@ -113,7 +136,11 @@ fn nearest_policy(folder: &Path) -> Result<Option<PathBuf>, ProjectError> {
         let path = folder.join(POLICY_FILE);
         match fs::symlink_metadata(&path) {
             Ok(_) => return Ok(Some(path)),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) => {}
             Err(source) => return Err(ProjectError::Read { path, source }),
         }
     }
@@ -121,24 +148,38 @@ fn nearest_policy(folder: &Path) -> Result<Option<PathBuf>, ProjectError> {
 }
 
 fn read_policy(path: &Path) -> Result<String, ProjectError> {
-    let fail = |source| ProjectError::Read { path: path.to_path_buf(), source };
+    let fail = |source| ProjectError::Read {
+        path: path.to_path_buf(),
+        source,
+    };
     let about = fs::metadata(path).map_err(fail)?;
     // Checked before opening, since opening a FIFO would wait for a writer.
     if !about.is_file() {
         return Err(fail(io::Error::other("not a regular file")));
     }
     if about.len() > POLICY_LIMIT {
-        return Err(fail(io::Error::other(format!("larger than {POLICY_LIMIT} bytes"))));
+        return Err(fail(io::Error::other(format!(
+            "larger than {POLICY_LIMIT} bytes"
+        ))));
     }
     fs::read_to_string(path).map_err(fail)
 }
 
-fn read_settings(component: &Component, path: Option<&Path>, policy: &str) -> Result<Settings, ProjectError> {
+fn read_settings(
+    component: &Component,
+    path: Option<&Path>,
+    policy: &str,
+) -> Result<Settings, ProjectError> {
     let fail = |source: PolicyError| match (path, source) {
-        (Some(path), source @ PolicyError::Policy(_)) => ProjectError::Policy { path: path.to_path_buf(), source },
+        (Some(path), source @ PolicyError::Policy(_)) => ProjectError::Policy {
+            path: path.to_path_buf(),
+            source,
+        },
         (_, source) => ProjectError::Component(source),
     };
     let mut session = Session::open(component, policy, "").map_err(fail)?;
-    let settings = session.settings().map_err(|error| fail(PolicyError::Policy(error)))?;
+    let settings = session
+        .settings()
+        .map_err(|error| fail(PolicyError::Policy(error)))?;
     serde_json::from_str(&settings).map_err(|error| fail(PolicyError::Settings(error.to_string())))
 }

@@ -38,7 +38,14 @@ pub fn review(component: &Component, project: &Project) -> Result<Verdict, Revie
     let damage: Vec<String> = verification
         .damages
         .iter()
-        .map(|damage| format!("`{}` line {}: {}", damage.file.display(), damage.line, damage.what))
+        .map(|damage| {
+            format!(
+                "`{}` line {}: {}",
+                damage.file.display(),
+                damage.line,
+                damage.what
+            )
+        })
         .collect();
     let open_runs: Vec<Value> = verification
         .open_runs

@@ -123,7 +123,11 @@ impl Runner {
     /// Returns a runner that keeps its records in the project's record file.
     #[must_use]
     pub fn new(component: Component, project: Project) -> Self {
-        Self { component, project, options: Options::default() }
+        Self {
+            component,
+            project,
+            options: Options::default(),
+        }
     }
 
     /// Returns the runner with other options for its store.
@@ -142,7 +146,10 @@ impl Runner {
         argv: impl IntoIterator<Item = A>,
         note: Option<&str>,
     ) -> Result<Finished, RunError> {
-        let command = Command { argv: argv.into_iter().map(Into::into).collect(), ..Command::default() };
+        let command = Command {
+            argv: argv.into_iter().map(Into::into).collect(),
+            ..Command::default()
+        };
         let request = Request {
             command,
             limits: self.limits(),
@@ -158,8 +165,13 @@ impl Runner {
         let defaults = Limits::default();
         let settings = &self.project.settings;
         Limits {
-            timeout: settings.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
-            grace: settings.grace_ms.map_or(defaults.grace, Duration::from_millis),
+            timeout: settings
+                .timeout_ms
+                .map(Duration::from_millis)
+                .or(defaults.timeout),
+            grace: settings
+                .grace_ms
+                .map_or(defaults.grace, Duration::from_millis),
             ..defaults
         }
     }
@@ -183,7 +195,9 @@ impl Runner {
         let described = self.describe(request, &command_id, attempt)?;
         let intent = session.intend(&described).map_err(RunError::Intent)?;
         // Before the intent is on disk, so that a bad option leaves no trace of a run.
-        let capture = session.start_capture(&request.capture_options).map_err(RunError::Intent)?;
+        let capture = session
+            .start_capture(&request.capture_options)
+            .map_err(RunError::Intent)?;
 
         let begun = self.begin(&command_id, &intent);
         let begun = match begun {
@@ -191,7 +205,12 @@ impl Runner {
             begun => begun,
         };
 
-        let mut sink = CaptureSink { session: &mut session, capture: &capture, observer, stopped: None };
+        let mut sink = CaptureSink {
+            session: &mut session,
+            capture: &capture,
+            observer,
+            stopped: None,
+        };
         let ending = supervise::supervise(&request.command, &request.limits, control, &mut sink);
         let built = match sink.stopped {
             Some(stopped) => Err(stopped),
@@ -203,12 +222,23 @@ impl Runner {
         };
 
         let stored = match begun {
-            Ok((run, store)) => store.finish(run, &body, &mut scribe).map_err(NotStored::Waiting),
+            Ok((run, store)) => store
+                .finish(run, &body, &mut scribe)
+                .map_err(NotStored::Waiting),
             Err(refused) => Err(NotStored::Refused(refused)),
         };
-        let record = stored.as_ref().map_or_else(|_| body.clone(), |appended| appended.line.clone());
+        let record = stored
+            .as_ref()
+            .map_or_else(|_| body.clone(), |appended| appended.line.clone());
         let verdict = self.may_continue(&record);
-        Ok(Finished { command_id, ending, record, stored, verdict, fallback })
+        Ok(Finished {
+            command_id,
+            ending,
+            record,
+            stored,
+            verdict,
+            fallback,
+        })
     }
 
     fn begin(&self, command_id: &str, intent: &str) -> Result<(OpenRun, Store), StoreError> {
@@ -230,17 +260,38 @@ impl Runner {
     /// Returns the number of the attempt: one more than its parent's.
     fn attempt(&self, parent: Option<&str>, scribe: &mut ComponentScribe) -> Result<u64, RunError> {
         let Some(id) = parent else { return Ok(1) };
-        let fail = |source| RunError::Parent { id: id.to_owned(), source };
+        let fail = |source| RunError::Parent {
+            id: id.to_owned(),
+            source,
+        };
         let line = lookup::find(&self.project.record_file, id, scribe).map_err(fail)?;
         let record: Value = serde_json::from_str(&line).unwrap_or_default();
-        Ok(record.get("attempt").and_then(Value::as_u64).unwrap_or(1).saturating_add(1))
+        Ok(record
+            .get("attempt")
+            .and_then(Value::as_u64)
+            .unwrap_or(1)
+            .saturating_add(1))
     }
 
     /// Returns the request as the component takes it.
-    fn describe(&self, request: &Request, command_id: &str, attempt: u64) -> Result<String, RunError> {
+    fn describe(
+        &self,
+        request: &Request,
+        command_id: &str,
+        attempt: u64,
+    ) -> Result<String, RunError> {
         let here = std::env::current_dir().map_err(RunError::WorkingDirectory)?;
-        let cwd = request.command.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
-        let command: Vec<Value> = request.command.argv.iter().map(|argument| exact(argument.as_bytes())).collect();
+        let cwd = request
+            .command
+            .cwd
+            .as_ref()
+            .map_or_else(|| here.clone(), |cwd| here.join(cwd));
+        let command: Vec<Value> = request
+            .command
+            .argv
+            .iter()
+            .map(|argument| exact(argument.as_bytes()))
+            .collect();
         let described = json!({
             "command_id": command_id,
             "parent_command_id": request.parent,
@@ -285,7 +336,9 @@ impl Sink for CaptureSink<'_> {
 fn exact(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!({ "text": text }),
-        Err(_) => json!({ "text": String::from_utf8_lossy(bytes), "base64": BASE64_STANDARD.encode(bytes) }),
+        Err(_) => {
+            json!({ "text": String::from_utf8_lossy(bytes), "base64": BASE64_STANDARD.encode(bytes) })
+        }
     }
 }
 
@@ -296,7 +349,9 @@ fn to_json(ending: &Ending) -> String {
 
 fn environment_json(environment: &[(OsString, OsString)]) -> String {
     let lossy = |text: &OsString| text.to_string_lossy().into_owned();
-    let map: Map<String, Value> =
-        environment.iter().map(|(name, value)| (lossy(name), Value::String(lossy(value)))).collect();
+    let map: Map<String, Value> = environment
+        .iter()
+        .map(|(name, value)| (lossy(name), Value::String(lossy(value))))
+        .collect();
     Value::Object(map).to_string()
 }

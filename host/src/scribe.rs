@@ -31,7 +31,9 @@ impl ComponentScribe {
         let mut session = match self.session.take() {
             Some(session) => session,
             // What the store asks does not depend on the policy.
-            None => Session::open(&self.component, "", "").map_err(|error| broken(error.to_string()))?,
+            None => {
+                Session::open(&self.component, "", "").map_err(|error| broken(error.to_string()))?
+            }
         };
         match question(&mut session) {
             Ok(answer) => {

@@ -9,9 +9,15 @@ use crate::sandbox::Sandbox;
 fn wrong_usage_is_one_line_that_names_the_object() {
     let sandbox = Sandbox::new();
     sandbox.call(["run"]).says(125, &["ARGV"]);
-    sandbox.call(["run", "--nope", "--", "true"]).says(125, &["--nope"]);
-    sandbox.call(["run", "--timeout", "soon", "--", "true"]).says(125, &["soon", "90s"]);
-    sandbox.call(["run", "--timeout", "0s", "--", "true"]).says(125, &["0s"]);
+    sandbox
+        .call(["run", "--nope", "--", "true"])
+        .says(125, &["--nope"]);
+    sandbox
+        .call(["run", "--timeout", "soon", "--", "true"])
+        .says(125, &["soon", "90s"]);
+    sandbox
+        .call(["run", "--timeout", "0s", "--", "true"])
+        .says(125, &["0s"]);
     sandbox.call(["gate", "--nope"]).says(2, &["--nope"]);
     sandbox.call(["nope"]).says(2, &["nope"]);
     sandbox.call([] as [&str; 0]).says(2, &["feedback --help"]);
@@ -28,13 +34,20 @@ fn a_policy_that_cannot_be_used_stops_every_command() {
         ("[]", "object"),
     ] {
         sandbox.write("feedback.json", policy);
-        sandbox.call(["run", "--", "touch", "started"]).says(125, &["feedback.json", words]);
+        sandbox
+            .call(["run", "--", "touch", "started"])
+            .says(125, &["feedback.json", words]);
         sandbox.call(["gate"]).says(2, &["feedback.json", words]);
     }
     fs::remove_file(sandbox.path().join("feedback.json")).expect("removed");
     fs::create_dir(sandbox.path().join("feedback.json")).expect("a folder");
-    sandbox.call(["run", "--", "touch", "started"]).says(125, &["feedback.json"]);
-    assert!(!sandbox.path().join("started").exists(), "nothing is started");
+    sandbox
+        .call(["run", "--", "touch", "started"])
+        .says(125, &["feedback.json"]);
+    assert!(
+        !sandbox.path().join("started").exists(),
+        "nothing is started"
+    );
 }
 
 #[test]
@@ -44,16 +57,27 @@ fn a_record_file_that_is_no_plain_file_is_refused_before_the_command_starts() {
     let refused = || {
         for arguments in [&["run", "--", "touch", "started"][..], &["gate"], &["show"]] {
             let status = if arguments[0] == "run" { 125 } else { 2 };
-            sandbox.call(arguments).says(status, &["feedback_record.jsonl"]);
+            sandbox
+                .call(arguments)
+                .says(status, &["feedback_record.jsonl"]);
         }
-        assert!(!sandbox.path().join("started").exists(), "nothing is started");
+        assert!(
+            !sandbox.path().join("started").exists(),
+            "nothing is started"
+        );
     };
 
     fs::create_dir(&file).expect("a folder");
     refused();
     fs::remove_dir(&file).expect("removed");
 
-    assert!(std::process::Command::new("mkfifo").arg(&file).status().expect("mkfifo").success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&file)
+            .status()
+            .expect("mkfifo")
+            .success()
+    );
     refused();
     fs::remove_file(&file).expect("removed");
 
@@ -76,7 +100,11 @@ fn a_corrupt_record_file_loses_nothing_and_is_refused_by_the_gate() {
     let (status, verdict) = sandbox.gate(&[]);
     assert_eq!(status, 1);
     assert_eq!(verdict["reasons"][0]["code"], "store-damaged", "{verdict}");
-    assert_eq!(sandbox.call(["show"]).status, 0, "the newest record can be read");
+    assert_eq!(
+        sandbox.call(["show"]).status,
+        0,
+        "the newest record can be read"
+    );
 }
 
 #[test]
@@ -90,12 +118,26 @@ fn the_record_file_is_chosen_by_option_then_environment_then_policy() {
         if let Some(value) = set {
             command.env("FEEDBACK_RECORD_FILE", value);
         }
-        assert!(command.arg("run").args(options).args(["--", "true"]).status().expect("runs").success());
+        assert!(
+            command
+                .arg("run")
+                .args(options)
+                .args(["--", "true"])
+                .status()
+                .expect("runs")
+                .success()
+        );
     };
     run(None, &[]);
-    assert!(sandbox.path().join("by-policy.jsonl").exists(), "relative to the policy");
+    assert!(
+        sandbox.path().join("by-policy.jsonl").exists(),
+        "relative to the policy"
+    );
     run(Some("by-environment.jsonl"), &[]);
     assert!(sandbox.path().join("sub/by-environment.jsonl").exists());
-    run(Some("by-environment.jsonl"), &["--record-file", "by-option.jsonl"]);
+    run(
+        Some("by-environment.jsonl"),
+        &["--record-file", "by-option.jsonl"],
+    );
     assert!(sandbox.path().join("sub/by-option.jsonl").exists());
 }

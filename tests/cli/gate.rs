@@ -25,7 +25,11 @@ fn success_passes_and_any_failure_refuses_with_its_reason() {
     assert_eq!(verdict["decision"], "refuse");
     assert_eq!(verdict["reasons"][0]["code"], "non-zero-exit");
     assert_eq!(verdict["reasons"][0]["command_id"], failed["command_id"]);
-    assert_eq!(sandbox.gate(&["--last"]).0, 0, "the newest record alone is a success");
+    assert_eq!(
+        sandbox.gate(&["--last"]).0,
+        0,
+        "the newest record alone is a success"
+    );
 }
 
 #[test]
@@ -47,7 +51,11 @@ fn a_failure_that_has_rotated_away_from_the_active_file_still_counts() {
     let sandbox = Sandbox::new();
     sandbox.run(["sh", "-c", "exit 5"]);
     sandbox.run(["true"]);
-    fs::rename(sandbox.record_file(), sandbox.path().join("feedback_record.jsonl.1")).expect("renamed");
+    fs::rename(
+        sandbox.record_file(),
+        sandbox.path().join("feedback_record.jsonl.1"),
+    )
+    .expect("renamed");
     sandbox.run(["true"]);
     assert_eq!(sandbox.gate(&[]).1["reasons"][0]["code"], "non-zero-exit");
 }
@@ -56,7 +64,9 @@ fn a_failure_that_has_rotated_away_from_the_active_file_still_counts() {
 fn an_edited_record_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.run(["sh", "-c", "exit 1"]);
-    let edited = fs::read_to_string(sandbox.record_file()).expect("a file").replace("\"exit_code\":1", "\"exit_code\":0");
+    let edited = fs::read_to_string(sandbox.record_file())
+        .expect("a file")
+        .replace("\"exit_code\":1", "\"exit_code\":0");
     fs::write(sandbox.record_file(), edited).expect("written");
     let (status, verdict) = sandbox.gate(&[]);
     assert_eq!(status, 1);

@@ -22,12 +22,21 @@ fn value_of(secret: &str) -> &str {
 fn a_base_rule_takes_the_whole_line_and_is_counted() {
     for (name, secret) in secrets() {
         let sandbox = Sandbox::new();
-        let path = sandbox.write("output", format!("before\n  context {secret} more\nafter\n"));
+        let path = sandbox.write(
+            "output",
+            format!("before\n  context {secret} more\nafter\n"),
+        );
         let record = sandbox.run(["cat".as_ref(), path.as_os_str()]);
         assert_eq!(record["stdout_tail"], "before\n[REDACTED]\nafter", "{name}");
-        assert!(record["redactions"]["count"].as_u64() >= Some(1), "{name}: {record}");
+        assert!(
+            record["redactions"]["count"].as_u64() >= Some(1),
+            "{name}: {record}"
+        );
         std::fs::remove_file(path).expect("removed");
-        assert!(!holds(&sandbox.every_byte(), value_of(&secret).as_bytes()), "{name}");
+        assert!(
+            !holds(&sandbox.every_byte(), value_of(&secret).as_bytes()),
+            "{name}"
+        );
     }
 }
 
@@ -38,13 +47,21 @@ fn a_secret_is_removed_from_argv_note_cwd_and_error() {
         let value = value_of(&secret);
         let cwd = format!("/nowhere/{secret}");
         let program = format!("no-such-program {secret}");
-        sandbox.call(["run", "--note", &secret, "--cwd", &cwd, "--", "true", &secret]);
+        sandbox.call([
+            "run", "--note", &secret, "--cwd", &cwd, "--", "true", &secret,
+        ]);
         sandbox.call(["run", "--", &program]);
         let called = sandbox.call(["run", "--", "sh", "-c", &format!("exit 3 # {secret}")]);
-        assert_eq!(called.status, 3, "{name}: the command itself gets the real argument");
+        assert_eq!(
+            called.status, 3,
+            "{name}: the command itself gets the real argument"
+        );
         assert_eq!(sandbox.records().len(), 3, "{name}");
         assert!(!holds(&sandbox.every_byte(), value.as_bytes()), "{name}");
-        assert!(!called.stdout.contains(value) && !called.stderr.contains(value), "{name}");
+        assert!(
+            !called.stdout.contains(value) && !called.stderr.contains(value),
+            "{name}"
+        );
     }
 }
 
@@ -69,7 +86,13 @@ fn a_secret_in_the_environment_of_the_command_is_known_by_its_value() {
     let output = sandbox
         .feedback()
         .env("DEPLOY_TOKEN", &value)
-        .args(["run", "--", "sh", "-c", "echo \"the value is $DEPLOY_TOKEN.\""])
+        .args([
+            "run",
+            "--",
+            "sh",
+            "-c",
+            "echo \"the value is $DEPLOY_TOKEN.\"",
+        ])
         .output()
         .expect("the binary runs");
     assert_eq!(output.status.code(), Some(0));

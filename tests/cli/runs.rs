@@ -66,8 +66,14 @@ fn a_command_past_its_deadline_is_timed_out_even_if_it_then_exits_zero() {
     let record = called.json();
     assert_eq!(record["outcome"], "timed-out");
     assert_eq!(record["exit_code"], Value::Null);
-    assert!(text(&record, "stdout_tail").starts_with("started"), "{record}");
-    assert!(text(&record, "error").contains("timed out after 300 ms"), "{record}");
+    assert!(
+        text(&record, "stdout_tail").starts_with("started"),
+        "{record}"
+    );
+    assert!(
+        text(&record, "error").contains("timed out after 300 ms"),
+        "{record}"
+    );
     assert_eq!(sandbox.gate(&[]).1["reasons"][0]["code"], "timed-out");
 }
 
@@ -76,14 +82,30 @@ fn a_command_that_ignores_sigterm_is_killed_with_its_children_after_the_grace() 
     let sandbox = Sandbox::new();
     let script = "trap '' TERM; sleep 600 & echo $!; while :; do sleep 600; done";
     let began = Instant::now();
-    let called =
-        sandbox.call(["run", "--timeout", "200ms", "--grace", "300ms", "--", "sh", "-c", script]);
+    let called = sandbox.call([
+        "run",
+        "--timeout",
+        "200ms",
+        "--grace",
+        "300ms",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]);
     assert_eq!(called.status, 124);
-    assert!(began.elapsed().as_secs() < 30, "ended in {:?}", began.elapsed());
+    assert!(
+        began.elapsed().as_secs() < 30,
+        "ended in {:?}",
+        began.elapsed()
+    );
     let record = called.json();
     assert_eq!(record["outcome_detail"]["escalated"], true, "{record}");
     let child = text(&record, "stdout_tail").trim();
-    assert!(!std::path::Path::new(&format!("/proc/{child}")).exists(), "{child} is gone");
+    assert!(
+        !std::path::Path::new(&format!("/proc/{child}")).exists(),
+        "{child} is gone"
+    );
 }
 
 #[test]
@@ -95,7 +117,10 @@ fn a_missing_program_is_not_started_and_named() {
     assert_eq!(record["outcome"], "not-started");
     assert_eq!(record["exit_code"], Value::Null);
     assert_eq!(record["outcome_detail"]["cause"], "program-not-found");
-    assert!(text(&record, "error").contains("`pytst-no-such-program`"), "{record}");
+    assert!(
+        text(&record, "error").contains("`pytst-no-such-program`"),
+        "{record}"
+    );
     assert_eq!(sandbox.gate(&["--last"]).0, 1);
 }
 
@@ -106,7 +131,10 @@ fn a_missing_working_directory_is_told_apart_from_a_missing_program() {
     assert_eq!(called.status, 125);
     let record = called.json();
     assert_eq!(record["outcome_detail"]["cause"], "cwd-not-found");
-    assert!(text(&record, "cwd").ends_with("/no-such-folder"), "{record}");
+    assert!(
+        text(&record, "cwd").ends_with("/no-such-folder"),
+        "{record}"
+    );
 }
 
 #[test]
@@ -137,7 +165,10 @@ fn invalid_utf8_is_replaced_and_counted() {
     let sandbox = Sandbox::new();
     let record = sandbox.run(["printf", "caf\\303\\251 \\377\\376 end\\n"]);
     let shown = text(&record, "stdout_tail");
-    assert!(shown.starts_with("caf\u{e9} \u{fffd}") && shown.ends_with(" end"), "{shown}");
+    assert!(
+        shown.starts_with("caf\u{e9} \u{fffd}") && shown.ends_with(" end"),
+        "{shown}"
+    );
     assert_eq!(record["stdout"]["invalid_bytes"], 2);
 }
 
@@ -173,7 +204,10 @@ fn a_retry_points_to_the_attempt_before_it() {
     sandbox
         .call(["run", "--parent", "no-such-id", "--", "touch", "started"])
         .says(125, &["no-such-id"]);
-    assert!(!sandbox.path().join("started").exists(), "nothing is started for an unknown parent");
+    assert!(
+        !sandbox.path().join("started").exists(),
+        "nothing is started for an unknown parent"
+    );
 }
 
 #[test]

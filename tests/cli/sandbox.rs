@@ -9,32 +9,34 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A project folder with its own record file.
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
 /// What a call of the binary gave.
-pub struct Called {
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Called {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Sandbox {
-    pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn record_file(&self) -> PathBuf {
+    pub(crate) fn record_file(&self) -> PathBuf {
         self.path().join("feedback_record.jsonl")
     }
 
     /// Writes a file of the project, with the folders above it.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
         fs::write(&path, content).expect("a file");
@@ -42,24 +44,32 @@ impl Sandbox {
     }
 
     /// Returns the binary, to be called in this folder.
-    pub fn feedback(&self) -> Command {
+    pub(crate) fn feedback(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_feedback"));
-        command.current_dir(self.path()).env_remove("FEEDBACK_RECORD_FILE").stdin(Stdio::null());
+        command
+            .current_dir(self.path())
+            .env_remove("FEEDBACK_RECORD_FILE")
+            .stdin(Stdio::null());
         command
     }
 
     /// Calls `feedback` with these arguments.
-    pub fn call<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Called {
-        Called::from(self.feedback().args(arguments).output().expect("the binary runs"))
+    pub(crate) fn call<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Called {
+        Called::from(
+            self.feedback()
+                .args(arguments)
+                .output()
+                .expect("the binary runs"),
+        )
     }
 
     /// Calls `feedback run --` with this argv and returns its record.
-    pub fn run<A: AsRef<OsStr>>(&self, argv: impl IntoIterator<Item = A>) -> Value {
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, argv: impl IntoIterator<Item = A>) -> Value {
         self.run_with([] as [&str; 0], argv)
     }
 
     /// Calls `feedback run` with options and argv and returns the record.
-    pub fn run_with<O: AsRef<OsStr>, A: AsRef<OsStr>>(
+    pub(crate) fn run_with<O: AsRef<OsStr>, A: AsRef<OsStr>>(
         &self,
         options: impl IntoIterator<Item = O>,
         argv: impl IntoIterator<Item = A>,
@@ -74,19 +84,21 @@ impl Sandbox {
     }
 
     /// Returns every record of the active file.
-    pub fn records(&self) -> Vec<Value> {
+    pub(crate) fn records(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.record_file()).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).expect("a record is JSON")).collect()
+        text.lines()
+            .map(|line| serde_json::from_str(line).expect("a record is JSON"))
+            .collect()
     }
 
     /// Calls `feedback gate --json`.
-    pub fn gate(&self, options: &[&str]) -> (i32, Value) {
+    pub(crate) fn gate(&self, options: &[&str]) -> (i32, Value) {
         let called = self.call(["gate", "--json"].iter().chain(options));
         (called.status, called.json())
     }
 
     /// Returns every byte below the folder, to look for what must not be there.
-    pub fn every_byte(&self) -> Vec<u8> {
+    pub(crate) fn every_byte(&self) -> Vec<u8> {
         fn collect(folder: &Path, all: &mut Vec<u8>) {
             for entry in fs::read_dir(folder).expect("a folder") {
                 let path = entry.expect("an entry").path();
@@ -115,13 +127,13 @@ impl From<Output> for Called {
 }
 
 impl Called {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}{}", self.stdout, self.stderr))
     }
 
     /// Asserts that there is one line on standard error, with these words in it.
-    pub fn says(&self, status: i32, words: &[&str]) {
+    pub(crate) fn says(&self, status: i32, words: &[&str]) {
         assert_eq!(self.status, status, "{}{}", self.stdout, self.stderr);
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
         for word in words {
@@ -130,11 +142,13 @@ impl Called {
     }
 }
 
-pub fn text<'a>(record: &'a Value, key: &str) -> &'a str {
-    record[key].as_str().unwrap_or_else(|| panic!("`{key}` is a text in {record}"))
+pub(crate) fn text<'a>(record: &'a Value, key: &str) -> &'a str {
+    record[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("`{key}` is a text in {record}"))
 }
 
 /// Says whether `needle` stands anywhere in `bytes`.
-pub fn holds(bytes: &[u8], needle: &[u8]) -> bool {
+pub(crate) fn holds(bytes: &[u8], needle: &[u8]) -> bool {
     bytes.windows(needle.len()).any(|window| window == needle)
 }

@@ -10,11 +10,20 @@ fn the_newest_the_newest_failure_and_one_by_id_are_shown() {
 
     assert_eq!(sandbox.call(["show"]).json(), newest);
     assert_eq!(sandbox.call(["show", "--failed"]).json(), failed);
-    assert_eq!(sandbox.call(["show", text(&failed, "command_id")]).json(), failed);
+    assert_eq!(
+        sandbox.call(["show", text(&failed, "command_id")]).json(),
+        failed
+    );
 
     let shown = sandbox.call(["show", "--failed", "--text"]).stdout;
-    assert!(shown.starts_with("exited 4") && shown.contains("    why it failed"), "{shown}");
-    assert!(shown.contains("sh -c 'echo why it failed >&2; exit 4'"), "{shown}");
+    assert!(
+        shown.starts_with("exited 4") && shown.contains("    why it failed"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("sh -c 'echo why it failed >&2; exit 4'"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -31,5 +40,7 @@ fn what_is_not_there_is_said_in_one_line() {
     sandbox.call(["show"]).says(2, &["feedback_record.jsonl"]);
     sandbox.run(["true"]);
     sandbox.call(["show", "--failed"]).says(2, &["fail"]);
-    sandbox.call(["show", "no-such-id"]).says(2, &["no-such-id"]);
+    sandbox
+        .call(["show", "no-such-id"])
+        .says(2, &["no-such-id"]);
 }

@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let folder = folder(arguments)?;
     let component = Component::built_in().map_err(Failure::undecided)?;
     let record_file = folder.join(feedback_host::project::RECORD_FILE);
-    let project = Project::find(&component, &folder, Some(&record_file)).map_err(Failure::undecided)?;
+    let project =
+        Project::find(&component, &folder, Some(&record_file)).map_err(Failure::undecided)?;
     let mut control = signals::control().map_err(Failure::undecided)?;
     let runner = Runner::new(component.clone(), project.clone());
 
@@ -94,18 +95,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
         say(summary::of(&finished.record));
         let verdict = gate::judge(component.clone(), project.clone(), true)?;
-        say(format!("may the agent continue? {}\n", gate::as_text(&verdict)));
+        say(format!(
+            "may the agent continue? {}\n",
+            gate::as_text(&verdict)
+        ));
     }
 
     let verdict = gate::judge(component, project.clone(), false)?;
-    say(format!("── the gate, over all three\n{}\n", gate::as_text(&verdict)));
+    say(format!(
+        "── the gate, over all three\n{}\n",
+        gate::as_text(&verdict)
+    ));
     say(format!("the records: {}", project.record_file.display()));
     Ok(ExitCode::SUCCESS)
 }
 
 fn folder(arguments: &Arguments) -> Result<PathBuf, Failure> {
     let folder = arguments.folder.clone().unwrap_or_else(|| {
-        std::env::temp_dir().join(format!("feedback-demo-{}", feedback_host::run::new_command_id()))
+        std::env::temp_dir().join(format!(
+            "feedback-demo-{}",
+            feedback_host::run::new_command_id()
+        ))
     });
     fs::create_dir_all(&folder)
         .and_then(|()| folder.canonicalize())

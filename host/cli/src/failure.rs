@@ -45,12 +45,18 @@ pub(crate) struct Failure {
 impl Failure {
     /// A failure of `run`: nothing was started, or the record is in doubt.
     pub(crate) fn runner(message: impl Display) -> Self {
-        Self { message: message.to_string(), status: RUNNER }
+        Self {
+            message: message.to_string(),
+            status: RUNNER,
+        }
     }
 
     /// A question that cannot be answered.
     pub(crate) fn undecided(message: impl Display) -> Self {
-        Self { message: message.to_string(), status: UNDECIDED }
+        Self {
+            message: message.to_string(),
+            status: UNDECIDED,
+        }
     }
 
     /// Tells the failure on standard error and returns its status.
@@ -62,7 +68,11 @@ impl Failure {
 
 /// Tells something on standard error, on one line.
 pub(crate) fn warn(message: impl Display) {
-    let line = message.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = message
+        .to_string()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     // Where even standard error is closed, the exit status still speaks.
     let _ = writeln!(std::io::stderr(), "feedback: {line}");
 }
@@ -92,7 +102,9 @@ pub(crate) fn of_store(error: &StoreError) -> String {
 pub(crate) fn status_of(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Exited { code } => *code,
-        Outcome::Signaled { signal, .. } | Outcome::Cancelled { signal, .. } => signal_status(*signal),
+        Outcome::Signaled { signal, .. } | Outcome::Cancelled { signal, .. } => {
+            signal_status(*signal)
+        }
         Outcome::TimedOut { .. } => TIMED_OUT,
         Outcome::NotStarted { cause, .. } => match cause {
             NotStartedCause::ProgramNotFound | NotStartedCause::InterpreterNotFound => NOT_FOUND,
@@ -112,5 +124,8 @@ pub(crate) fn status_of(outcome: &Outcome) -> u8 {
 
 /// Returns 128 + n.
 pub(crate) fn signal_status(signal: i32) -> u8 {
-    u8::try_from(signal).ok().and_then(|signal| SIGNAL_BASE.checked_add(signal)).unwrap_or(RUNNER)
+    u8::try_from(signal)
+        .ok()
+        .and_then(|signal| SIGNAL_BASE.checked_add(signal))
+        .unwrap_or(RUNNER)
 }

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use feedback_host::component::{Component, Decision, ReasonCode, Verdict};
-use feedback_host::project::Project;
 use feedback_host::lookup;
+use feedback_host::project::Project;
 use feedback_host::review::{ReviewError, review};
 use feedback_host::run::Runner;
 use feedback_host::scribe::ComponentScribe;
@@ -31,9 +31,15 @@ pub(crate) struct Arguments {
 
 /// Prints the verdict.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments.place.open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments
+        .place
+        .open(|message| Failure::undecided(message))?;
     let verdict = judge(component, project, arguments.last)?;
-    let shown = if arguments.json { as_json(&verdict).to_string() } else { as_text(&verdict) };
+    let shown = if arguments.json {
+        as_json(&verdict).to_string()
+    } else {
+        as_text(&verdict)
+    };
     let _ = writeln!(io::stdout().lock(), "{shown}");
     Ok(ExitCode::from(match verdict.decision {
         Decision::Pass => PASS,
@@ -43,7 +49,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// Asks the component about the newest record, or about all.
-pub(crate) fn judge(component: Component, project: Project, last: bool) -> Result<Verdict, Failure> {
+pub(crate) fn judge(
+    component: Component,
+    project: Project,
+    last: bool,
+) -> Result<Verdict, Failure> {
     if !last {
         return review(&component, &project).map_err(|error| match error {
             ReviewError::Store(error) => Failure::undecided(of_store(&error)),
@@ -52,7 +62,9 @@ pub(crate) fn judge(component: Component, project: Project, last: bool) -> Resul
     }
     let mut scribe = ComponentScribe::new(component.clone());
     let line = lookup::newest(&project.record_file, &mut scribe).map_err(not_found)?;
-    Runner::new(component, project).may_continue(&line).map_err(Failure::undecided)
+    Runner::new(component, project)
+        .may_continue(&line)
+        .map_err(Failure::undecided)
 }
 
 /// Returns the verdict for a person: the decision, then a line for each reason and its remedy.
@@ -68,12 +80,21 @@ pub(crate) fn as_text(verdict: &Verdict) -> String {
             lines.push(format!("    {}", reason.remedy));
         }
     }
-    lines.extend(verdict.superseded.iter().map(|line| format!("  made up for: {line}")));
+    lines.extend(
+        verdict
+            .superseded
+            .iter()
+            .map(|line| format!("  made up for: {line}")),
+    );
     lines.join("\n")
 }
 
 fn runs(count: u32) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+    if count == 1 {
+        "1 run".to_owned()
+    } else {
+        format!("{count} runs")
+    }
 }
 
 fn as_json(verdict: &Verdict) -> Value {

@@ -6,11 +6,11 @@ mod place;
 mod signals;
 mod summary;
 
-mod run;
-mod show;
+mod demo;
 mod gate;
 mod recover;
-mod demo;
+mod run;
+mod show;
 
 use std::process::ExitCode;
 
@@ -21,7 +21,12 @@ use crate::failure::Failure;
 /// Runs commands, keeps an honest record of each, and refuses to call work done when the
 /// records do not show it.
 #[derive(Parser, Debug)]
-#[command(name = "feedback", version, max_term_width = 100, subcommand_required = true)]
+#[command(
+    name = "feedback",
+    version,
+    max_term_width = 100,
+    subcommand_required = true
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -54,17 +59,30 @@ fn main() -> ExitCode {
 /// Tells wrong usage on one line; help and version are no failures.
 fn explain(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
         // A closed pipe behind `--help` is nobody's concern.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
     let text = error.to_string();
-    let said = text.split("\n\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
+    let said = text
+        .split("\n\nUsage:")
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
     let command = std::env::args().nth(1).filter(|name| {
-        Arguments::command().get_subcommands().any(|command| command.get_name() == name)
+        Arguments::command()
+            .get_subcommands()
+            .any(|command| command.get_name() == name)
     });
-    let help = command.as_deref().map_or("feedback --help".to_owned(), |name| format!("feedback {name} --help"));
+    let help = command
+        .as_deref()
+        .map_or("feedback --help".to_owned(), |name| {
+            format!("feedback {name} --help")
+        });
     let message = format!("{said}; see `{help}`");
     if command.as_deref() == Some("run") {
         Failure::runner(message).report()

@@ -12,19 +12,31 @@ pub(crate) fn text(notice: &Notice) -> String {
             path.display()
         ),
         Notice::TailCompleted { path } => {
-            format!("`{}` ended without a newline, which was added", path.display())
+            format!(
+                "`{}` ended without a newline, which was added",
+                path.display()
+            )
         }
         Notice::AlreadyRecorded { command_id } => {
             format!("the record of `{command_id}` was already there")
         }
-        Notice::Recovered { command_id, died: true } => {
+        Notice::Recovered {
+            command_id,
+            died: true,
+        } => {
             format!("the runner of `{command_id}` died; that is now on record")
         }
-        Notice::Recovered { command_id, died: false } => {
+        Notice::Recovered {
+            command_id,
+            died: false,
+        } => {
             format!("the record of `{command_id}`, which was waiting, is now in the file")
         }
         Notice::NotRecovered { error } => {
-            format!("a waiting record could not be appended: {}", of_store(error))
+            format!(
+                "a waiting record could not be appended: {}",
+                of_store(error)
+            )
         }
         Notice::SetAside { path, why } => {
             format!("`{}` is no record and was set aside: {why}", path.display())
@@ -32,7 +44,11 @@ pub(crate) fn text(notice: &Notice) -> String {
         Notice::NotRotated { error } => {
             format!("the record file grows past its limit: {}", of_store(error))
         }
-        Notice::Dropped { path, first_seq, last_seq } => format!(
+        Notice::Dropped {
+            path,
+            first_seq,
+            last_seq,
+        } => format!(
             "`{}` was dropped by rotation, records {} to {}",
             path.display(),
             position(*first_seq),
@@ -47,10 +63,16 @@ pub(crate) fn text(notice: &Notice) -> String {
             path.display()
         ),
         Notice::NotDeposited { error } => {
-            format!("the record had no second place while it was appended: {}", of_store(error))
+            format!(
+                "the record had no second place while it was appended: {}",
+                of_store(error)
+            )
         }
         Notice::LeftBehind { error } => {
-            format!("the record is kept, but its pending file is still there: {}", of_store(error))
+            format!(
+                "the record is kept, but its pending file is still there: {}",
+                of_store(error)
+            )
         }
     }
 }

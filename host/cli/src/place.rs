@@ -21,7 +21,10 @@ impl Place {
     /// Returns the built-in component and the project of the working directory.
     ///
     /// `fail` says what kind of failure it is where there is none.
-    pub(crate) fn open(&self, fail: fn(String) -> Failure) -> Result<(Component, Project), Failure> {
+    pub(crate) fn open(
+        &self,
+        fail: fn(String) -> Failure,
+    ) -> Result<(Component, Project), Failure> {
         let component = Component::built_in().map_err(|error| fail(error.to_string()))?;
         let project = Project::find(&component, Path::new("."), self.record_file.as_deref())
             .map_err(|error| fail(error.to_string()))?;

@@ -20,7 +20,9 @@ pub(crate) struct Arguments {
 
 /// Recovers the store.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments.place.open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments
+        .place
+        .open(|message| Failure::undecided(message))?;
     let mut scribe = ComponentScribe::new(component);
     let store = Store::open(&project.record_file, Options::default())
         .map_err(|error| Failure::undecided(of_store(&error)))?;
@@ -29,7 +31,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::undecided(of_store(&error)))?;
     let mut out = io::stdout().lock();
     if recovered.notices.is_empty() {
-        let _ = writeln!(out, "`{}`: nothing to recover", project.record_file.display());
+        let _ = writeln!(
+            out,
+            "`{}`: nothing to recover",
+            project.record_file.display()
+        );
     }
     for notice in &recovered.notices {
         let _ = writeln!(out, "{}", notices::text(notice));

@@ -53,7 +53,12 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     place: Place,
     /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGV")]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGV"
+    )]
     argv: Vec<OsString>,
 }
 
@@ -82,7 +87,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         command: Command {
             argv: arguments.argv.clone(),
             cwd: arguments.cwd.clone(),
-            stdin: if arguments.stdin { Stdin::Inherit } else { Stdin::Null },
+            stdin: if arguments.stdin {
+                Stdin::Inherit
+            } else {
+                Stdin::Null
+            },
             ..Command::default()
         },
         limits,
@@ -96,7 +105,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .map_err(not_started)?;
 
     let as_text = arguments.text || (!arguments.json && io::stdout().is_terminal());
-    let shown = if as_text { summary::of(&finished.record) } else { finished.record.clone() };
+    let shown = if as_text {
+        summary::of(&finished.record)
+    } else {
+        finished.record.clone()
+    };
     // The command has run and its record is kept: a reader that went away changes nothing.
     let _ = writeln!(io::stdout().lock(), "{shown}");
     let status = status(&finished);
@@ -110,20 +123,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Says why nothing was started, and what to do.
 fn not_started(error: RunError) -> Failure {
-    Failure::runner(format!("not started: {}", match error {
-        RunError::Store(error) => of_store(&error),
-        error @ (RunError::Policy(_)
-        | RunError::Intent(_)
-        | RunError::Parent { .. }
-        | RunError::WorkingDirectory(_)) => with_causes(&error),
-    }))
+    Failure::runner(format!(
+        "not started: {}",
+        match error {
+            RunError::Store(error) => of_store(&error),
+            error @ (RunError::Policy(_)
+            | RunError::Intent(_)
+            | RunError::Parent { .. }
+            | RunError::WorkingDirectory(_)) => with_causes(&error),
+        }
+    ))
 }
 
 /// Tells on standard error what is in doubt, and returns the exit status.
 fn status(finished: &Finished) -> u8 {
     let mut in_doubt = false;
     if let Some(cause) = &finished.fallback {
-        warn(format_args!("{cause}; the record holds nothing that the command printed, and the gate refuses it"));
+        warn(format_args!(
+            "{cause}; the record holds nothing that the command printed, and the gate refuses it"
+        ));
         in_doubt = true;
     }
     match &finished.stored {
@@ -134,12 +152,19 @@ fn status(finished: &Finished) -> u8 {
         }
         Err(NotStored::Waiting(error)) => {
             error.notices.iter().map(notices::text).for_each(warn);
-            warn(format_args!("{}; {}", with_causes(error), error.cause.remedy()));
+            warn(format_args!(
+                "{}; {}",
+                with_causes(error),
+                error.cause.remedy()
+            ));
             in_doubt = true;
         }
     }
     if in_doubt {
-        warn(format_args!("the command itself: {}", finished.ending.outcome));
+        warn(format_args!(
+            "the command itself: {}",
+            finished.ending.outcome
+        ));
         return failure::RUNNER;
     }
     failure::status_of(&finished.ending.outcome)

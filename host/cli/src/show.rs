@@ -32,7 +32,9 @@ pub(crate) struct Arguments {
 
 /// Prints the record.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments.place.open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments
+        .place
+        .open(|message| Failure::undecided(message))?;
     let mut scribe = ComponentScribe::new(component);
     let file = &project.record_file;
     let found = match (&arguments.id, arguments.failed) {

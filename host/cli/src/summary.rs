@@ -21,26 +21,47 @@ pub(crate) fn of(line: &str) -> String {
     field(&mut out, "error", text("error"));
     let attempt = number("attempt").unwrap_or(1);
     if attempt > 1 {
-        field(&mut out, "attempt", &format!("{attempt}, after {}", text("parent_command_id")));
+        field(
+            &mut out,
+            "attempt",
+            &format!("{attempt}, after {}", text("parent_command_id")),
+        );
     }
     field(&mut out, "started", text("started_at"));
     field(&mut out, "redacted", &redactions(record.get("redactions")));
     field(&mut out, "leftovers", &leftovers(record.get("leftovers")));
     field(&mut out, "id", text("command_id"));
-    stream(&mut out, "stdout", record.get("stdout"), text("stdout_tail"));
-    stream(&mut out, "stderr", record.get("stderr"), text("stderr_tail"));
+    stream(
+        &mut out,
+        "stdout",
+        record.get("stdout"),
+        text("stdout_tail"),
+    );
+    stream(
+        &mut out,
+        "stderr",
+        record.get("stderr"),
+        text("stderr_tail"),
+    );
     out.truncate(out.trim_end().len());
     out
 }
 
 fn headline(record: &serde_json::Map<String, Value>) -> String {
-    let outcome = record.get("outcome").and_then(Value::as_str).unwrap_or("unknown");
+    let outcome = record
+        .get("outcome")
+        .and_then(Value::as_str)
+        .unwrap_or("unknown");
     let mut headline = match record.get("exit_code").and_then(Value::as_i64) {
         Some(code) => format!("exited {code}"),
         None => format!("{outcome}, no exit code"),
     };
     if let Some(ms) = record.get("duration_ms").and_then(Value::as_u64) {
-        let _ = write!(headline, " · {}", humantime::format_duration(std::time::Duration::from_millis(ms)));
+        let _ = write!(
+            headline,
+            " · {}",
+            humantime::format_duration(std::time::Duration::from_millis(ms))
+        );
     }
     if record.get("kind").and_then(Value::as_str) == Some("fallback") {
         headline.push_str(" · the record could not be built");
@@ -66,12 +87,17 @@ fn command(argv: Option<&Value>) -> String {
             format!("'{}'", argument.replace('\'', "'\\''"))
         }
     };
-    let argv = argv.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let argv = argv
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     argv.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn redactions(redactions: Option<&Value>) -> String {
-    let rules = redactions.and_then(|value| value.get("rules")).and_then(Value::as_object);
+    let rules = redactions
+        .and_then(|value| value.get("rules"))
+        .and_then(Value::as_object);
     rules
         .into_iter()
         .flatten()
@@ -86,24 +112,48 @@ fn leftovers(leftovers: Option<&Value>) -> String {
         Some(other) => other.to_string(),
         None => String::new(),
     };
-    let all = leftovers.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let all = leftovers
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     all.iter()
-        .map(|process| format!("{} ({}) {}", text(process, "name"), text(process, "pid"), text(process, "fate")))
+        .map(|process| {
+            format!(
+                "{} ({}) {}",
+                text(process, "name"),
+                text(process, "pid"),
+                text(process, "fate")
+            )
+        })
         .collect::<Vec<_>>()
         .join(", ")
 }
 
 fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) {
-    let number = |key: &str| numbers.and_then(|value| value.get(key)).and_then(Value::as_u64).unwrap_or(0);
+    let number = |key: &str| {
+        numbers
+            .and_then(|value| value.get(key))
+            .and_then(Value::as_u64)
+            .unwrap_or(0)
+    };
     if number("bytes") == 0 && excerpt.is_empty() {
         return;
     }
     let still_open = numbers.and_then(|value| value.get("end_seen")) == Some(&Value::Bool(false));
-    let _ = write!(out, "  {name}: {} lines, {} bytes", number("lines"), number("bytes"));
+    let _ = write!(
+        out,
+        "  {name}: {} lines, {} bytes",
+        number("lines"),
+        number("bytes")
+    );
     if number("lines_omitted") > 0 {
         let _ = write!(out, ", {} lines left out", number("lines_omitted"));
     }
-    out.push_str(if still_open { ", still open when reading stopped\n" } else { "\n" });
+    out.push_str(if still_open {
+        ", still open when reading stopped\n"
+    } else {
+        "\n"
+    });
     for line in excerpt.lines() {
         let _ = writeln!(out, "    {}", printable(line));
     }
@@ -111,7 +161,15 @@ fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) 
 
 /// Replaces what could move the cursor or change colours: a record is data, not commands.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| {
+            if c.is_control() && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -33,7 +33,12 @@ impl fmt::Display for MemoryExceeded {
 impl std::error::Error for MemoryExceeded {}
 
 impl ResourceLimiter for Limiter {
-    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let total = self.memory.saturating_sub(current).saturating_add(desired);
         if total > MEMORY_LIMIT {
             return Err(MemoryExceeded.into());
@@ -42,7 +47,12 @@ impl ResourceLimiter for Limiter {
         Ok(true)
     }
 
-    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let total = self.table.saturating_sub(current).saturating_add(desired);
         if total > TABLE_LIMIT {
             return Ok(false);
@@ -83,7 +93,9 @@ impl Trap {
         // The list of wasmtime's traps is open, so what it does not name here is a broken contract.
         match error.downcast_ref::<wasmtime::Trap>() {
             Some(wasmtime::Trap::UnreachableCodeReached) => Self::Unreachable,
-            Some(wasmtime::Trap::MemoryOutOfBounds | wasmtime::Trap::HeapMisaligned) => Self::OutOfBounds,
+            Some(wasmtime::Trap::MemoryOutOfBounds | wasmtime::Trap::HeapMisaligned) => {
+                Self::OutOfBounds
+            }
             Some(wasmtime::Trap::StackOverflow) => Self::StackOverflow,
             Some(wasmtime::Trap::OutOfFuel) => Self::OutOfFuel,
             Some(wasmtime::Trap::Interrupt) => Self::Interrupted,

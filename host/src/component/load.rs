@@ -22,7 +22,15 @@ static PRECOMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.c
 const CONTRACT: &str = "feedback:policy/";
 const CONTRACT_VERSION: &str = "0.1.";
 /// The interfaces that the contract asks for.
-const INTERFACES: [&str; 7] = ["types", "about", "policies", "redaction", "captures", "records", "gate"];
+const INTERFACES: [&str; 7] = [
+    "types",
+    "about",
+    "policies",
+    "redaction",
+    "captures",
+    "records",
+    "gate",
+];
 
 /// Where the built-in component's bytes came from when this program was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +55,10 @@ pub struct Component {
 
 impl fmt::Debug for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Component").field("digest", &self.digest).field("origin", &self.origin).finish_non_exhaustive()
+        f.debug_struct("Component")
+            .field("digest", &self.digest)
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
     }
 }
 
@@ -107,7 +118,11 @@ impl Component {
     /// Only where the engine cannot start on this machine.
     pub fn built_in() -> Result<Self, LoadError> {
         let engine = engine()?;
-        let origin = if env!("FEEDBACK_COMPONENT_ORIGIN") == "source" { Origin::Source } else { Origin::Shipped };
+        let origin = if env!("FEEDBACK_COMPONENT_ORIGIN") == "source" {
+            Origin::Source
+        } else {
+            Origin::Shipped
+        };
         // SAFETY: the bytes were made by `precompile_component` in this package's build script, with
         // the configuration that the engine was made with, and are part of this program.
         let compiled = unsafe { Compiled::deserialize(&engine, PRECOMPILED) };
@@ -125,7 +140,10 @@ impl Component {
     /// # Errors
     /// Where it cannot be read, is no component, imports anything, or lacks an interface.
     pub fn from_file(path: &Path) -> Result<Self, LoadError> {
-        let bytes = fs::read(path).map_err(|source| LoadError::Read { path: path.to_path_buf(), source })?;
+        let bytes = fs::read(path).map_err(|source| LoadError::Read {
+            path: path.to_path_buf(),
+            source,
+        })?;
         Self::from_bytes(&bytes)
     }
 
@@ -136,8 +154,17 @@ impl Component {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         let engine = engine()?;
         let compiled = compile(&engine, bytes)?;
-        let digest = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        Self::checked(engine, &compiled, bytes.into(), format!("sha256:{digest}"), Origin::Given)
+        let digest = Sha256::digest(bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>();
+        Self::checked(
+            engine,
+            &compiled,
+            bytes.into(),
+            format!("sha256:{digest}"),
+            Origin::Given,
+        )
     }
 
     fn checked(
@@ -150,8 +177,11 @@ impl Component {
         if let Some(import) = imports(&engine, compiled).into_iter().next() {
             return Err(LoadError::Imports(import));
         }
-        let exports: Vec<String> =
-            compiled.component_type().exports(&engine).map(|(name, _)| name.to_owned()).collect();
+        let exports: Vec<String> = compiled
+            .component_type()
+            .exports(&engine)
+            .map(|(name, _)| name.to_owned())
+            .collect();
         for interface in INTERFACES {
             let wanted = format!("{CONTRACT}{interface}@{CONTRACT_VERSION}");
             if !exports.iter().any(|name| name.starts_with(&wanted)) {
@@ -160,9 +190,17 @@ impl Component {
         }
         let contract = |error: wasmtime::Error| LoadError::Contract(format!("{error:#}"));
         // The linker is empty: there is nothing that an import could be satisfied with.
-        let instances = Linker::new(&engine).instantiate_pre(compiled).map_err(contract)?;
+        let instances = Linker::new(&engine)
+            .instantiate_pre(compiled)
+            .map_err(contract)?;
         let instances = PolicyComponentPre::new(instances).map_err(contract)?;
-        Ok(Self { engine, instances, digest, origin, bytes })
+        Ok(Self {
+            engine,
+            instances,
+            digest,
+            origin,
+            bytes,
+        })
     }
 
     /// Returns the SHA-256 of the component's bytes, as `sha256:` and 64 hexadecimal digits.
@@ -199,9 +237,10 @@ impl Component {
             .exports(&self.engine)
             .map(|(name, item)| {
                 let functions = match item.ty {
-                    ComponentItem::ComponentInstance(instance) => {
-                        instance.exports(&self.engine).map(|(name, _)| name.to_owned()).collect()
-                    }
+                    ComponentItem::ComponentInstance(instance) => instance
+                        .exports(&self.engine)
+                        .map(|(name, _)| name.to_owned())
+                        .collect(),
                     _ => Vec::new(),
                 };
                 (name.to_owned(), functions)
@@ -249,9 +288,14 @@ fn compile(engine: &Engine, bytes: &[u8]) -> Result<Compiled, LoadError> {
     if bytes.starts_with(b"\0asm\x01\0\0\0") {
         return Err(LoadError::CoreModule);
     }
-    Compiled::from_binary(engine, bytes).map_err(|error| LoadError::NotAComponent(format!("{error:#}")))
+    Compiled::from_binary(engine, bytes)
+        .map_err(|error| LoadError::NotAComponent(format!("{error:#}")))
 }
 
 fn imports(engine: &Engine, component: &Compiled) -> Vec<String> {
-    component.component_type().imports(engine).map(|(name, _)| name.to_owned()).collect()
+    component
+        .component_type()
+        .imports(engine)
+        .map(|(name, _)| name.to_owned())
+        .collect()
 }

@@ -11,6 +11,8 @@ mod load;
 mod session;
 
 pub use bindings::{Decision, Fault, FaultCode, Reason, ReasonCode, Verdict};
-pub use limits::{Trap, MEMORY_LIMIT};
+pub use limits::{MEMORY_LIMIT, Trap};
 pub use load::{Component, Description, LoadError, Origin};
-pub use session::{CallError, Capture, Checked, DocumentKind, Filter, Identity, PolicyError, Review, Session};
+pub use session::{
+    CallError, Capture, Checked, DocumentKind, Filter, Identity, PolicyError, Review, Session,
+};

@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-use wasmtime::component::ResourceAny;
 use wasmtime::Store;
+use wasmtime::component::ResourceAny;
 
 use super::bindings::exports::feedback::policy::records;
 use super::bindings::exports::feedback::policy::types::Source as WitSource;
@@ -78,7 +78,10 @@ macro_rules! call {
         }
         let ($store, $instance) = (&mut $session.store, &$session.instance);
         $call.map_err(|error| {
-            let stopped = CallError::Stopped { call: $name, trap: Trap::of(&error) };
+            let stopped = CallError::Stopped {
+                call: $name,
+                trap: Trap::of(&error),
+            };
             $session.stopped = Some(stopped.clone());
             stopped
         })
@@ -100,10 +103,17 @@ impl Session {
     ///
     /// # Errors
     /// Where there is no instance, or the policy is not accepted.
-    pub fn open(component: &Component, policy: &str, environment: &str) -> Result<Self, PolicyError> {
+    pub fn open(
+        component: &Component,
+        policy: &str,
+        environment: &str,
+    ) -> Result<Self, PolicyError> {
         let (mut store, instance) = component.instantiate()?;
         let stopped = |error: wasmtime::Error| {
-            PolicyError::Policy(CallError::Stopped { call: "policy.parse", trap: Trap::of(&error) })
+            PolicyError::Policy(CallError::Stopped {
+                call: "policy.parse",
+                trap: Trap::of(&error),
+            })
         };
         let policy = instance
             .feedback_policy_policies()
@@ -111,7 +121,12 @@ impl Session {
             .call_parse(&mut store, policy, environment)
             .map_err(stopped)?
             .map_err(|fault| PolicyError::Policy(CallError::Refused(fault)))?;
-        Ok(Self { store, instance, policy, stopped: None })
+        Ok(Self {
+            store,
+            instance,
+            policy,
+            stopped: None,
+        })
     }
 
     /// Returns the settings that only a host can carry out, as JSON.
@@ -121,7 +136,10 @@ impl Session {
     pub fn settings(&mut self) -> Result<String, CallError> {
         let policy = self.policy;
         call!(self, "policy.settings", |store, instance| {
-            instance.feedback_policy_policies().policy().call_settings(store, policy)
+            instance
+                .feedback_policy_policies()
+                .policy()
+                .call_settings(store, policy)
         })
         .map(|document| document.json)
     }
@@ -133,7 +151,10 @@ impl Session {
     pub fn rules(&mut self) -> Result<String, CallError> {
         let policy = self.policy;
         call!(self, "policy.rules", |store, instance| {
-            instance.feedback_policy_policies().policy().call_rules(store, policy)
+            instance
+                .feedback_policy_policies()
+                .policy()
+                .call_rules(store, policy)
         })
         .map(|document| document.json)
     }
@@ -145,7 +166,9 @@ impl Session {
     pub fn redact(&mut self, text: &str) -> Result<String, CallError> {
         let policy = self.policy;
         call!(self, "redact", |store, instance| {
-            instance.feedback_policy_redaction().call_redact(store, policy, text)
+            instance
+                .feedback_policy_redaction()
+                .call_redact(store, policy, text)
         })
         .map(|redacted| redacted.text)
     }
@@ -157,7 +180,10 @@ impl Session {
     pub fn start_filter(&mut self) -> Result<Filter, CallError> {
         let policy = self.policy;
         call!(self, "filter.start", |store, instance| {
-            instance.feedback_policy_redaction().filter().call_start(store, policy)
+            instance
+                .feedback_policy_redaction()
+                .filter()
+                .call_start(store, policy)
         })
         .map(Filter)
     }
@@ -168,7 +194,10 @@ impl Session {
     /// Where the component stops. Then nothing more must be shown.
     pub fn filter(&mut self, filter: &Filter, bytes: &[u8]) -> Result<String, CallError> {
         call!(self, "filter.push", |store, instance| {
-            instance.feedback_policy_redaction().filter().call_push(store, filter.0, bytes)
+            instance
+                .feedback_policy_redaction()
+                .filter()
+                .call_push(store, filter.0, bytes)
         })
     }
 
@@ -178,7 +207,10 @@ impl Session {
     /// Where the component stops.
     pub fn finish_filter(&mut self, filter: Filter) -> Result<String, CallError> {
         call!(self, "filter.finish", |store, instance| {
-            instance.feedback_policy_redaction().filter().call_finish(store, filter.0)
+            instance
+                .feedback_policy_redaction()
+                .filter()
+                .call_finish(store, filter.0)
         })
         .map(|redacted| redacted.text)
     }
@@ -190,7 +222,10 @@ impl Session {
     pub fn start_capture(&mut self, options: &str) -> Result<Capture, CallError> {
         let policy = self.policy;
         call!(self, "capture.start", |store, instance| {
-            instance.feedback_policy_captures().capture().call_start(store, policy, options)
+            instance
+                .feedback_policy_captures()
+                .capture()
+                .call_start(store, policy, options)
         })?
         .map(Capture)
         .map_err(CallError::Refused)
@@ -200,9 +235,19 @@ impl Session {
     ///
     /// # Errors
     /// Where the component stops.
-    pub fn push(&mut self, capture: &Capture, source: Source, bytes: &[u8]) -> Result<(), CallError> {
+    pub fn push(
+        &mut self,
+        capture: &Capture,
+        source: Source,
+        bytes: &[u8],
+    ) -> Result<(), CallError> {
         call!(self, "capture.push", |store, instance| {
-            instance.feedback_policy_captures().capture().call_push(store, capture.0, wit(source), bytes)
+            instance.feedback_policy_captures().capture().call_push(
+                store,
+                capture.0,
+                wit(source),
+                bytes,
+            )
         })
     }
 
@@ -212,7 +257,10 @@ impl Session {
     /// Where the component stops.
     pub fn end(&mut self, capture: &Capture, source: Source) -> Result<(), CallError> {
         call!(self, "capture.end", |store, instance| {
-            instance.feedback_policy_captures().capture().call_end(store, capture.0, wit(source))
+            instance
+                .feedback_policy_captures()
+                .capture()
+                .call_end(store, capture.0, wit(source))
         })
     }
 
@@ -222,7 +270,10 @@ impl Session {
     /// Where the component stops.
     pub fn newest_line(&mut self, capture: &Capture) -> Result<String, CallError> {
         call!(self, "capture.newest-line", |store, instance| {
-            instance.feedback_policy_captures().capture().call_newest_line(store, capture.0)
+            instance
+                .feedback_policy_captures()
+                .capture()
+                .call_newest_line(store, capture.0)
         })
     }
 
@@ -232,7 +283,10 @@ impl Session {
     /// Where the component stops.
     pub fn finish_capture(&mut self, capture: Capture) -> Result<String, CallError> {
         call!(self, "capture.finish", |store, instance| {
-            instance.feedback_policy_captures().capture().call_finish(store, capture.0)
+            instance
+                .feedback_policy_captures()
+                .capture()
+                .call_finish(store, capture.0)
         })?
         .map(|document| document.json)
         .map_err(CallError::Refused)
@@ -245,7 +299,9 @@ impl Session {
     pub fn intend(&mut self, request: &str) -> Result<String, CallError> {
         let policy = self.policy;
         call!(self, "intend", |store, instance| {
-            instance.feedback_policy_records().call_intend(store, policy, request)
+            instance
+                .feedback_policy_records()
+                .call_intend(store, policy, request)
         })?
         .map(|document| document.json)
         .map_err(CallError::Refused)
@@ -255,10 +311,17 @@ impl Session {
     ///
     /// # Errors
     /// Where a document is not accepted, or the component stops.
-    pub fn build(&mut self, intent: &str, capture: Capture, ending: &str) -> Result<String, CallError> {
+    pub fn build(
+        &mut self,
+        intent: &str,
+        capture: Capture,
+        ending: &str,
+    ) -> Result<String, CallError> {
         let policy = self.policy;
         call!(self, "build", |store, instance| {
-            instance.feedback_policy_records().call_build(store, policy, intent, capture.0, ending)
+            instance
+                .feedback_policy_records()
+                .call_build(store, policy, intent, capture.0, ending)
         })?
         .map(|document| document.json)
         .map_err(CallError::Refused)
@@ -270,7 +333,9 @@ impl Session {
     /// Where the intent is not accepted, or the component stops.
     pub fn recover(&mut self, intent: &str) -> Result<String, CallError> {
         call!(self, "recover", |store, instance| {
-            instance.feedback_policy_records().call_recover(store, intent)
+            instance
+                .feedback_policy_records()
+                .call_recover(store, intent)
         })?
         .map(|document| document.json)
         .map_err(CallError::Refused)
@@ -282,7 +347,9 @@ impl Session {
     /// Where the facts are not accepted, or the component stops.
     pub fn note_drop(&mut self, facts: &str) -> Result<String, CallError> {
         call!(self, "note-drop", |store, instance| {
-            instance.feedback_policy_records().call_note_drop(store, facts)
+            instance
+                .feedback_policy_records()
+                .call_note_drop(store, facts)
         })?
         .map(|document| document.json)
         .map_err(CallError::Refused)
@@ -294,7 +361,9 @@ impl Session {
     /// Where the body is not accepted, or the component stops.
     pub fn seal(&mut self, body: &str, seq: u64, prev: &str) -> Result<String, CallError> {
         call!(self, "seal", |store, instance| {
-            instance.feedback_policy_records().call_seal(store, body, seq, prev)
+            instance
+                .feedback_policy_records()
+                .call_seal(store, body, seq, prev)
         })?
         .map(|sealed| sealed.line)
         .map_err(CallError::Refused)
@@ -317,7 +386,9 @@ impl Session {
     /// Where it is no document of a run, or the component stops.
     pub fn identify(&mut self, document: &str) -> Result<Identity, CallError> {
         call!(self, "identify", |store, instance| {
-            instance.feedback_policy_records().call_identify(store, document)
+            instance
+                .feedback_policy_records()
+                .call_identify(store, document)
         })?
         .map_err(CallError::Refused)
     }
@@ -329,7 +400,9 @@ impl Session {
     pub fn may_continue(&mut self, line: &str) -> Result<Verdict, CallError> {
         let policy = self.policy;
         call!(self, "may-continue", |store, instance| {
-            instance.feedback_policy_gate().call_may_continue(store, policy, line)
+            instance
+                .feedback_policy_gate()
+                .call_may_continue(store, policy, line)
         })
     }
 
@@ -340,7 +413,10 @@ impl Session {
     pub fn start_review(&mut self, facts: &str) -> Result<Review, CallError> {
         let policy = self.policy;
         call!(self, "review.start", |store, instance| {
-            instance.feedback_policy_gate().review().call_start(store, policy, facts)
+            instance
+                .feedback_policy_gate()
+                .review()
+                .call_start(store, policy, facts)
         })?
         .map(Review)
         .map_err(CallError::Refused)
@@ -352,7 +428,10 @@ impl Session {
     /// Where the component stops.
     pub fn consider(&mut self, review: &Review, line: &str) -> Result<(), CallError> {
         call!(self, "review.consider", |store, instance| {
-            instance.feedback_policy_gate().review().call_consider(store, review.0, line)
+            instance
+                .feedback_policy_gate()
+                .review()
+                .call_consider(store, review.0, line)
         })
     }
 
@@ -362,7 +441,10 @@ impl Session {
     /// Where the component stops. That is never a pass.
     pub fn conclude(&mut self, review: Review) -> Result<Verdict, CallError> {
         call!(self, "review.conclude", |store, instance| {
-            instance.feedback_policy_gate().review().call_conclude(store, review.0)
+            instance
+                .feedback_policy_gate()
+                .review()
+                .call_conclude(store, review.0)
         })
     }
 }
