@@ -107,6 +107,14 @@ fn assignment(line: &str, after: usize) -> Option<(usize, usize)> {
         matches!(byte, b'"' | b'\'' | b'`' | b'\\')
     });
     let quote = (start > open).then(|| before(bytes, start));
+    let is_empty = start == open + 2
+        && matches!(
+            at(bytes, start),
+            0 | b' ' | b',' | b')' | b';' | b'\n' | b'}' | b']'
+        );
+    if is_empty || is_sentence(bytes, after, open) {
+        return None;
+    }
     let string_prefix =
         at(bytes, start).is_ascii_alphabetic() && matches!(at(bytes, start + 1), b'"' | b'\'');
     if quote.is_none() && string_prefix {
@@ -117,11 +125,19 @@ fn assignment(line: &str, after: usize) -> Option<(usize, usize)> {
         None => expression_end(bytes, start),
     };
     let value = text(line, start, line.floor_char_boundary(end));
-    let is_sentence = quote.is_none() && open > after && value.is_empty();
-    if value.is_empty() || is_sentence || is_nothing(value, quote.is_some()) {
+    if value.is_empty() || is_nothing(value, quote.is_some()) {
         return None;
     }
     Some((start, line.floor_char_boundary(end)))
+}
+
+/// Says whether prose goes on behind the sign and a blank: `api_key= must be given`.
+fn is_sentence(bytes: &[u8], after: usize, open: usize) -> bool {
+    let word = run_end(bytes, open, |byte| byte.is_ascii_lowercase());
+    open > after
+        && word > open + 1
+        && at(bytes, word) == b' '
+        && at(bytes, word + 1).is_ascii_lowercase()
 }
 
 fn expression_end(bytes: &[u8], start: usize) -> usize {
@@ -183,15 +199,19 @@ fn is_nothing(value: &str, is_quoted: bool) -> bool {
     if trimmed.is_empty() || WORDS.iter().any(|word| trimmed.eq_ignore_ascii_case(word)) {
         return true;
     }
-    let is_marked = value.starts_with('<')
+    let is_marked = (value.starts_with('<') && value.contains('>'))
         || value.starts_with("${")
         || value.starts_with("$(")
-        || value.starts_with('{')
+        || (value.starts_with('{') && value.contains('}'))
         || value.starts_with("***")
         || value.starts_with("...")
         || value.starts_with("%(")
         || value.starts_with("[REDACTED")
         || value.starts_with('…')
+        || value.ends_with("...")
+        || value.ends_with('…')
+        || is_yours(trimmed)
+        || is_remark(value)
         || matches!(
             value,
             "%s" | "%v" | "%q" | "%r" | "(sensitive value)" | "*" | "**"
@@ -217,6 +237,25 @@ fn is_upper_name(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// Says whether the value is a placeholder of documentation: `your-api-key`.
+fn is_yours(value: &str) -> bool {
+    let is_words = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'));
+    is_words
+        && value
+            .get(..4)
+            .is_some_and(|start| start.eq_ignore_ascii_case("your"))
+}
+
+/// Says whether the value is a remark in brackets: `(not set)`, `[hidden]`.
+fn is_remark(value: &str) -> bool {
+    value.starts_with(['(', '['])
+        && value.bytes().all(|byte| {
+            byte.is_ascii_lowercase() || matches!(byte, b'(' | b')' | b'[' | b']' | b' ' | b'-')
+        })
+}
+
 /// Says whether the value is a variable named for what it holds: `password`, `self.password`,
 /// `API_KEY`.
 fn is_own_name(value: &str) -> bool {
@@ -238,7 +277,9 @@ pub(super) fn aws_id(line: &str, position: usize) -> Option<Hit> {
     let end = run_end(bytes, position, |byte| {
         byte.is_ascii_uppercase() || byte.is_ascii_digit()
     });
-    (part(bytes, position, position + 4) == b"AKIA" && end - position >= 20)
+    let body = part(bytes, position + 4, end);
+    let is_mask = body.iter().all(|byte| *byte == b'X');
+    (part(bytes, position, position + 4) == b"AKIA" && body.len() >= 16 && !is_mask)
         .then(|| Hit::of(Family::AwsAccessKeyId, position, position, end))
 }
 
@@ -251,7 +292,9 @@ pub(super) fn slack(line: &str, position: usize) -> Option<Hit> {
     });
     let end = run_start(part(bytes, 0, end), end, |byte| byte == b'.');
     let value = text(line, start, end);
-    let has_value = value.bytes().any(|byte| byte.is_ascii_alphanumeric()) && value.len() > 2;
+    let has_value = value.bytes().any(|byte| byte.is_ascii_alphanumeric())
+        && value.len() > 2
+        && !is_yours(value);
     has_value.then(|| Hit::of(Family::SlackToken, position, position, end))
 }
 
