@@ -4,8 +4,23 @@
 //! build, and records → gate → verdict. The host uses this crate only as a component;
 //! the Rust API is for tests.
 
-pub mod capture;
-pub mod excerpt;
 pub mod fault;
+
+pub mod policy;
+
+pub mod capture;
+pub mod filter;
+pub mod excerpt;
 pub mod redact;
 pub mod text;
+
+pub mod document;
+pub mod outcome;
+pub mod record;
+pub mod seal;
+pub mod timestamp;
+
+pub mod gate;
+
+#[cfg(target_family = "wasm")]
+mod component;

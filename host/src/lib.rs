@@ -1,1 +1,25 @@
-//! x
+//! Runs commands, keeps one honest record of each, and asks the embedded component what the
+//! records prove.
+//!
+//! The host moves bytes: it starts processes, reads pipes, writes and rotates files. It never
+//! interprets captured bytes and never edits what the component made. Data flows one way:
+//! spawn → capture → component → store, then reader → component → verdict; [`run`] composes it.
+
+pub mod ending;
+pub mod signal;
+pub mod spawn;
+pub mod pump;
+mod tree;
+pub mod supervise;
+
+pub mod component;
+pub mod scribe;
+mod fallback;
+
+pub mod store;
+pub mod lookup;
+pub mod reader;
+
+pub mod project;
+pub mod run;
+pub mod review;

@@ -1,13 +1,60 @@
 //! Redaction: finds secrets in decoded text and replaces them before anything is kept.
 //!
-//! It does not decode, and it does not shorten.
+//! It does not decode, and it does not shorten. It guards against accident, not against a
+//! program that hides its output on purpose: what is reversed, shifted or packed is not found.
+//!
+//! Secrets are numbered per text: the same secret has the same number wherever it stands in one
+//! stream, or in one list of arguments. Two streams are numbered apart, because the numbers must
+//! not depend on how the streams interleave. Values of the environment have the same number
+//! everywhere.
 
-use std::collections::BTreeMap;
+mod address;
+mod ahead;
+mod anchors;
+mod args;
+mod assigned;
+mod audit;
+mod base;
+mod below;
+mod block;
+mod bytes;
+mod catalogue;
+mod encoded;
+mod encoding;
+mod findings;
+mod forms;
+mod header;
+mod hit;
+mod keyed;
+mod known;
+mod lines;
+mod name;
+mod placeholder;
+mod scan;
+mod shape;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod token;
+mod tokens;
+mod user;
+mod value;
+mod view;
+mod window;
+mod words;
+
 use std::rc::Rc;
 
 use serde::Deserialize;
 
 use crate::fault::Fault;
+
+pub use self::args::redact_args;
+pub use self::audit::{Audit, AuditFinding, Suspect, audit};
+pub use self::catalogue::{RuleInfo, rule_set_digest};
+pub use self::findings::{Findings, LineFinding};
+pub use self::stream::{Redactor, Sink};
+pub use self::user::{Scope, UserRule};
 
 /// The `redaction` object of `feedback.json`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -15,6 +62,8 @@ use crate::fault::Fault;
 pub struct RedactionPolicy {
     /// How much of a line a finding takes.
     pub mode: Mode,
+    /// Rules beside the built-in ones.
+    pub rules: Vec<UserRule>,
 }
 
 /// How much of a line a finding takes.
@@ -32,7 +81,12 @@ pub enum Mode {
 
 /// The compiled rules of one policy and the known values of one run.
 #[derive(Debug)]
-pub struct Rules {}
+pub struct Rules {
+    mode: Mode,
+    anchors: anchors::Anchors,
+    known: known::Known,
+    user: Vec<user::Compiled>,
+}
 
 impl Rules {
     /// Compiles the built-in rules, the policy's own, and the secret ones among `environment`
@@ -41,59 +95,56 @@ impl Rules {
     /// # Errors
     /// `invalid-policy` when a rule of the policy is faulty.
     pub fn compile(
-        _policy: &RedactionPolicy,
-        _environment: &[(String, String)],
+        policy: &RedactionPolicy,
+        environment: &[(String, String)],
     ) -> Result<Self, Fault> {
-        Ok(Self {})
+        let user = user::compile(&policy.rules)?;
+        let known = known::Known::new(environment);
+        let literals: Vec<String> = policy
+            .rules
+            .iter()
+            .map(|rule| rule.literal.clone())
+            .collect();
+        Ok(Self {
+            mode: policy.mode,
+            anchors: anchors::Anchors::new(&literals, known.anchors()),
+            known,
+            user,
+        })
     }
-}
 
-/// Takes redacted text. A newline in it ends a line; a line may come in several calls.
-pub trait Sink {
-    /// Takes the next piece of redacted text.
-    fn text(&mut self, text: &str);
-    /// Takes back the line that is still open: all of it so far was a secret's line.
-    /// What follows up to the newline is given as usual.
-    fn retract_line(&mut self);
-}
-
-/// Where and by which rule something was redacted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// Findings per rule id.
-    pub per_rule: BTreeMap<&'static str, u64>,
-}
-
-/// Redacts one stream, line by line, with the state that spans lines (a key block).
-#[derive(Debug)]
-pub struct Redactor {
-    _rules: Rc<Rules>,
-    findings: Findings,
-}
-
-impl Redactor {
-    /// Starts at the beginning of a stream.
+    /// Returns every rule in force: the built-in ones in table order, then the policy's own.
     #[must_use]
-    pub fn new(rules: Rc<Rules>) -> Self {
-        Self {
-            _rules: rules,
-            findings: Findings::default(),
+    pub fn list(&self) -> Vec<RuleInfo> {
+        let mut rules = catalogue::builtin();
+        rules.extend(self.user.iter().map(|user| RuleInfo {
+            id: user.rule.id.clone(),
+            description: user.rule.description.clone(),
+            scope: user.rule.scope.name(),
+            example: user.rule.example.clone(),
+            counter_example: user.rule.counter_example.clone(),
+        }));
+        rules
+    }
+
+    /// Returns the names of variables that name a secret whose value is too short or too plain
+    /// to be hidden wherever it stands, in alphabetical order.
+    #[must_use]
+    pub fn not_covered(&self) -> &[String] {
+        self.known.not_covered()
+    }
+
+    /// Returns the id of a rule.
+    fn id(&self, rule: hit::RuleRef) -> &str {
+        match rule {
+            hit::RuleRef::Known(_) => catalogue::KNOWN_ID,
+            hit::RuleRef::User(index) => self
+                .user
+                .get(index)
+                .map_or("", |user| user.rule.id.as_str()),
+            hit::RuleRef::Token(index) => tokens::TOKENS.get(index).map_or("", |token| token.id),
+            hit::RuleRef::Family(family) => family.id(),
         }
-    }
-
-    /// Takes decoded text, gives what can be given to `sink`, and holds back the rest:
-    /// an unfinished line up to 64 KiB, and always an open candidate.
-    pub fn push(&mut self, text: &str, sink: &mut impl Sink) {
-        sink.text(text);
-    }
-
-    /// Gives what was held back.
-    pub fn finish(&mut self, _sink: &mut impl Sink) {}
-
-    /// Returns what was found so far.
-    #[must_use]
-    pub fn findings(&self) -> &Findings {
-        &self.findings
     }
 }
 
@@ -114,5 +165,5 @@ pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
     let mut redactor = Redactor::new(Rc::clone(rules));
     redactor.push(text, &mut sink);
     redactor.finish(&mut sink);
-    (sink.0, redactor.findings)
+    (sink.0, redactor.into_findings())
 }

@@ -1,2 +1,74 @@
-//! x
-fn main() {}
+//! The command line of feedback: reads the arguments and hands each command to its own file.
+
+mod failure;
+mod notices;
+mod place;
+mod signals;
+mod summary;
+
+mod run;
+mod show;
+mod gate;
+mod recover;
+mod demo;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::failure::Failure;
+
+/// Runs commands, keeps an honest record of each, and refuses to call work done when the
+/// records do not show it.
+#[derive(Parser, Debug)]
+#[command(name = "feedback", version, max_term_width = 100, subcommand_required = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Run(run::Arguments),
+    Show(show::Arguments),
+    Gate(gate::Arguments),
+    Recover(recover::Arguments),
+    Demo(demo::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return explain(&error),
+    };
+    let done = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Gate(arguments) => gate::run(&arguments),
+        Command::Recover(arguments) => recover::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+    };
+    done.unwrap_or_else(|failure| failure.report())
+}
+
+/// Tells wrong usage on one line; help and version are no failures.
+fn explain(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // A closed pipe behind `--help` is nobody's concern.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let said = text.split("\n\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
+    let command = std::env::args().nth(1).filter(|name| {
+        Arguments::command().get_subcommands().any(|command| command.get_name() == name)
+    });
+    let help = command.as_deref().map_or("feedback --help".to_owned(), |name| format!("feedback {name} --help"));
+    let message = format!("{said}; see `{help}`");
+    if command.as_deref() == Some("run") {
+        Failure::runner(message).report()
+    } else {
+        Failure::undecided(message).report()
+    }
+}

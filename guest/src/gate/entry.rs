@@ -1,0 +1,218 @@
+//! Reads a line of the store as far as the gate needs it.
+//!
+//! It keeps no excerpt, and it has no opinion on what it read beyond whether it is a record.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::shown;
+use super::verdict::{Reason, ReasonCode};
+use crate::outcome::OutcomeKind;
+use crate::record::schema::Schema;
+
+/// What a line of the store is.
+pub(super) enum Entry {
+    /// A run, or the fallback that stands in for its record.
+    Run(Box<Run>),
+    /// The notice that rotation dropped a file.
+    Notice,
+    /// A run that says of itself that it only explores.
+    Exploration,
+    /// Nothing that can be judged.
+    Unusable(Reason),
+}
+
+/// What the gate reads of a run. Absent and null are the same.
+#[derive(Debug, Deserialize)]
+pub(super) struct Run {
+    #[serde(skip)]
+    pub(super) fallback: bool,
+    #[serde(default)]
+    pub(super) command_id: String,
+    pub(super) parent_command_id: Option<String>,
+    pub(super) command: Option<Vec<String>>,
+    pub(super) command_base64: Option<Vec<Option<String>>>,
+    pub(super) cwd: Option<String>,
+    pub(super) cwd_base64: Option<String>,
+    pub(super) started_at: Option<String>,
+    pub(super) duration_ms: Option<u64>,
+    pub(super) outcome: Option<OutcomeKind>,
+    pub(super) exit_code: Option<i64>,
+    pub(super) signal: Option<i64>,
+    pub(super) outcome_detail: Option<Map<String, Value>>,
+    pub(super) error: Option<String>,
+    pub(super) stdout_tail: Option<SomeText>,
+    pub(super) stderr_tail: Option<SomeText>,
+    pub(super) stages: Option<Vec<Object<Stage>>>,
+    pub(super) expectations: Option<Vec<Object<Expectation>>>,
+    pub(super) clamped: Option<Map<String, Value>>,
+    pub(super) component: Option<String>,
+}
+
+/// One stage of a pipeline.
+#[derive(Debug, Deserialize)]
+pub(super) struct Stage {
+    pub(super) command: Option<String>,
+    pub(super) exit_code: Option<i64>,
+    pub(super) signal: Option<i64>,
+}
+
+/// One expectation after the run.
+#[derive(Debug, Deserialize)]
+pub(super) struct Expectation {
+    pub(super) kind: Option<String>,
+    pub(super) expected: Option<Value>,
+    pub(super) held: Option<bool>,
+    pub(super) seen: Option<Value>,
+}
+
+/// What every line has, whatever its schema.
+#[derive(Deserialize)]
+struct Head {
+    schema_version: Option<String>,
+    kind: Option<String>,
+    command_id: Option<String>,
+    outcome: Option<String>,
+    exploration: Option<bool>,
+}
+
+/// Reads a line. Any text has an answer.
+pub(super) fn read(line: &str) -> Entry {
+    match read_head(line) {
+        Ok(head) => match head.kind.as_deref() {
+            Some("drop") => Entry::Notice,
+            Some("run") if head.exploration == Some(true) => Entry::Exploration,
+            Some("run") => read_run(line, &head, false),
+            Some("fallback") => read_run(line, &head, true),
+            Some(_) | None => unsupported(&head, "is of a kind that this component does not know"),
+        },
+        Err(reason) => Entry::Unusable(reason),
+    }
+}
+
+fn read_head(line: &str) -> Result<Head, Reason> {
+    let head: Head = object(line).map_err(|cause| no_record("", &cause))?;
+    let id = head.command_id.as_deref().unwrap_or_default();
+    let version = head.schema_version.as_deref().and_then(Schema::parse);
+    match version {
+        Some(schema) if !schema.is_supported() => {
+            let what = "was written under a schema that this component does not know";
+            let message = format!("the record {} {what}", shown::named(id));
+            Err(Reason::new(
+                ReasonCode::UnsupportedSchema,
+                &shown::id(id),
+                message,
+            ))
+        }
+        Some(_) if id.is_empty() => Err(missing("", "command_id")),
+        Some(_) if head.kind.is_none() => Err(missing(id, "kind")),
+        Some(_) => Ok(head),
+        None => Err(missing(id, "schema_version")),
+    }
+}
+
+fn read_run(line: &str, head: &Head, fallback: bool) -> Entry {
+    let unknown = |name: &String| OutcomeKind::from_name(name).is_none();
+    if head.outcome.as_ref().is_some_and(unknown) {
+        return unsupported(head, "has an outcome that this component does not know");
+    }
+    match object::<Run>(line) {
+        Ok(run) => Entry::Run(Box::new(Run { fallback, ..run })),
+        Err(cause) => {
+            let id = head.command_id.as_deref().unwrap_or_default();
+            Entry::Unusable(no_record(id, &cause))
+        }
+    }
+}
+
+fn unsupported(head: &Head, what: &str) -> Entry {
+    let id = head.command_id.as_deref().unwrap_or_default();
+    let message = format!("the record {} {what}", shown::named(id));
+    Entry::Unusable(Reason::new(
+        ReasonCode::UnsupportedSchema,
+        &shown::id(id),
+        message,
+    ))
+}
+
+fn missing(id: &str, key: &str) -> Reason {
+    let message = format!("a line of the store is no record: `{key}` is missing");
+    Reason::new(ReasonCode::StoreDamaged, &shown::id(id), message)
+}
+
+/// Says where a line is no record. It shows nothing of the line: nobody knows what that is.
+fn no_record(id: &str, cause: &serde_json::Error) -> Reason {
+    let what = if cause.is_data() {
+        "a key has a value of the wrong type, or stands twice"
+    } else {
+        "it is no JSON object"
+    };
+    let column = cause.column();
+    let message = format!("a line of the store is no record: {what} (column {column})");
+    Reason::new(ReasonCode::StoreDamaged, &shown::id(id), message)
+}
+
+/// Reads an object. A derived type alone would take a list as well, by position.
+fn object<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str(text).map(|Object(value)| value)
+}
+
+/// A value that stands in the record as an object.
+#[derive(Debug)]
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, keys: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(keys)).map(Object)
+    }
+}
+
+impl<'de> Deserialize<'de> for OutcomeKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::from_name(&name).ok_or_else(|| D::Error::custom("no outcome has this name"))
+    }
+}
+
+/// A text that nobody needs: it is there, and it is a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SomeText;
+
+impl<'de> Deserialize<'de> for SomeText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(SomeTextVisitor)
+    }
+}
+
+struct SomeTextVisitor;
+
+impl Visitor<'_> for SomeTextVisitor {
+    type Value = SomeText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E>(self, _text: &str) -> Result<SomeText, E> {
+        Ok(SomeText)
+    }
+}

@@ -1,0 +1,67 @@
+//! The gate: whether the records show that the work is done.
+//!
+//! Total: any text at all gets an opinion, and only records that show success get a pass.
+//! It reads no file and knows no time but the one it is told. `GATE.md` is its table.
+
+mod entry;
+mod fingerprint;
+mod judge;
+mod review;
+mod shown;
+mod verdict;
+
+use serde::Deserialize;
+
+use crate::policy::Policy;
+
+use entry::Entry;
+
+pub use review::Review;
+pub use verdict::{Decision, Reason, ReasonCode, Verdict};
+
+/// The `gate` object of `feedback.json`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub struct GatePolicy {
+    /// What a stage of a pipeline is that SIGPIPE ended, where it is not the last and the
+    /// last one succeeded.
+    pub sigpipe: Sigpipe,
+    /// The digest (`sha256:…`) of the only component whose records count.
+    pub require_component: Option<String>,
+}
+
+/// What the gate makes of SIGPIPE in a stage that is not the last.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sigpipe {
+    /// The reader had enough, which is no failure.
+    #[default]
+    Allow,
+    /// A failure like any other.
+    Refuse,
+}
+
+/// Judges one record, a sealed line or a body: may the agent go on after it?
+#[must_use]
+pub fn may_continue(policy: &Policy, line: &str) -> Verdict {
+    match entry::read(line) {
+        Entry::Run(run) => {
+            let judgement = judge::judge(&policy.gate, &run);
+            let about = |finding| shown::reason(&run, &finding);
+            let reasons = judgement.into_findings().map(about).collect();
+            Verdict::of(reasons, 1, Vec::new())
+        }
+        Entry::Notice => nothing("a notice that rotation dropped a file is no run"),
+        Entry::Exploration => nothing("a run that only explores is not judged"),
+        Entry::Unusable(reason) => Verdict::of(vec![reason], 0, Vec::new()),
+    }
+}
+
+fn nothing(message: &str) -> Verdict {
+    Verdict::undecided(Reason::new(ReasonCode::NoRecords, "", message.to_owned()))
+}
+
+#[cfg(test)]
+mod table_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Reads durations as people write them: `90s`, `1h30m`, `250ms`.
+//!
+//! A bare number is refused: nothing says whether it means seconds or milliseconds.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+/// A number of milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Millis(pub(super) u64);
+
+/// Thirty days: what is longer is a slip of the pen, and fits no timer.
+const LONGEST: u64 = 30 * 24 * 3_600_000;
+
+/// From the largest to the smallest; `ms` stands before `m` so that it is met first.
+const UNITS: [(&str, u8, u64); 5] = [
+    ("d", 0, 86_400_000),
+    ("h", 1, 3_600_000),
+    ("ms", 4, 1),
+    ("m", 2, 60_000),
+    ("s", 3, 1_000),
+];
+
+impl Millis {
+    /// Reads whole numbers, each with its unit, the larger units first.
+    fn parse(text: &str) -> Option<Self> {
+        let mut rest = text;
+        let mut total: u64 = 0;
+        let mut finest: Option<u8> = None;
+        while !rest.is_empty() {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, tail) = rest.split_at_checked(digits)?;
+            let (tail, rank, factor) = UNITS.iter().find_map(|(unit, rank, factor)| {
+                tail.strip_prefix(unit).map(|tail| (tail, *rank, *factor))
+            })?;
+            if finest.is_some_and(|finest| rank <= finest) {
+                return None;
+            }
+            finest = Some(rank);
+            let number: u64 = number.parse().ok()?;
+            total = total.checked_add(number.checked_mul(factor)?)?;
+            rest = tail;
+        }
+        (finest.is_some() && total <= LONGEST).then_some(Self(total))
+    }
+}
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(MillisVisitor)
+    }
+}
+
+struct MillisVisitor;
+
+impl Visitor<'_> for MillisVisitor {
+    type Value = Millis;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a duration such as \"90s\", \"1h30m\" or \"250ms\", at most \"30d\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Millis, E> {
+        Millis::parse(text).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_sums_of_whole_units() {
+        for (text, millis) in [
+            ("90s", 90_000),
+            ("5m", 300_000),
+            ("1h30m", 5_400_000),
+            ("250ms", 250),
+            ("1m250ms", 60_250),
+            ("1d2h3m4s5ms", 93_784_005),
+            ("0s", 0),
+            ("30d", LONGEST),
+        ] {
+            assert_eq!(Millis::parse(text), Some(Millis(millis)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_ambiguous_or_endless_is_refused() {
+        for text in [
+            "",
+            "90",
+            "s",
+            "1.5s",
+            "-1s",
+            "1m1h",
+            "1s1s",
+            "1 s",
+            "1S",
+            "1ms1s",
+            "30d1ms",
+            "99999999999999999999s",
+            "18446744073709551615d",
+            "1s ",
+            "é",
+            "1sé",
+        ] {
+            assert_eq!(Millis::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The policy: what `feedback.json` says, checked once.
+//!
+//! It does not carry out what only a host can (deadlines, the place of the store); it hands
+//! that on as settings.
+
+mod duration;
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::capture::{Capture, CaptureOptions, ExcerptPolicy};
+use crate::document;
+use crate::fault::{Fault, FaultCode};
+use crate::gate::GatePolicy;
+use crate::redact::{RedactionPolicy, RuleInfo, Rules};
+
+use duration::Millis;
+
+/// A checked policy, with its rules compiled.
+#[derive(Debug)]
+pub struct Policy {
+    /// The compiled rules and the known values of this run.
+    pub redaction: Rc<Rules>,
+    /// What is kept of the streams.
+    pub excerpt: ExcerptPolicy,
+    /// What the gate asks for.
+    pub gate: GatePolicy,
+    settings: Settings,
+}
+
+impl Policy {
+    /// Checks `text`, the content of `feedback.json`, and compiles its rules. The empty text
+    /// means the defaults. `environment_json` is `{ "name": "value" }`, or empty.
+    ///
+    /// # Errors
+    /// `invalid-json` with line and column; `invalid-policy` with the path of the key.
+    pub fn parse(text: &str, environment_json: &str) -> Result<Self, Fault> {
+        let file = PolicyFile::parse(text)?;
+        file.excerpt.check()?;
+        let rules = Rules::compile(&file.redaction, &environment(environment_json)?)?;
+        if file.record_file.as_deref() == Some("") {
+            return Err(invalid(
+                "`record_file`: expected a path, found an empty text",
+            ));
+        }
+        if file.run.timeout == Some(Millis(0)) {
+            return Err(invalid(
+                "`run.timeout`: a run cannot end in no time; leave the key out for no limit",
+            ));
+        }
+        Ok(Self {
+            redaction: Rc::new(rules),
+            excerpt: file.excerpt,
+            gate: file.gate,
+            settings: Settings {
+                record_file: file.record_file,
+                timeout_ms: file.run.timeout,
+                grace_ms: file.run.grace,
+            },
+        })
+    }
+
+    /// Returns `{ "record_file", "timeout_ms", "grace_ms" }`, each null where it is not set.
+    #[must_use]
+    pub fn settings_json(&self) -> String {
+        serde_json::to_string(&self.settings).unwrap_or_else(|_| "{}".to_owned())
+    }
+
+    /// Starts a capture with these options, a JSON object, or the empty text for the policy's own.
+    ///
+    /// # Errors
+    /// `invalid-json`; `invalid-policy` where an option is out of range.
+    pub fn capture(&self, options_json: &str) -> Result<Capture, Fault> {
+        let options = if options_json.is_empty() {
+            CaptureOptions::default()
+        } else {
+            let value = document::parse("options", options_json)?;
+            document::fit("options", &value, FaultCode::InvalidPolicy)?
+        };
+        let excerpt = options.apply(&self.excerpt)?;
+        Ok(Capture::new(Rc::clone(&self.redaction), excerpt))
+    }
+
+    /// Returns the redaction rules in force as a JSON list.
+    #[must_use]
+    pub fn rules_json(&self) -> String {
+        let rules: Vec<Rule> = self.redaction.list().into_iter().map(Rule::from).collect();
+        serde_json::to_string(&rules).unwrap_or_else(|_| "[]".to_owned())
+    }
+}
+
+/// `feedback.json` as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PolicyFile {
+    record_file: Option<String>,
+    run: RunPolicy,
+    redaction: RedactionPolicy,
+    excerpt: ExcerptPolicy,
+    gate: GatePolicy,
+    /// For editors; it says nothing to us.
+    #[serde(rename = "$schema")]
+    _schema: Option<String>,
+}
+
+impl PolicyFile {
+    fn parse(text: &str) -> Result<Self, Fault> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let value = document::parse("policy", text)?;
+        document::fit("policy", &value, FaultCode::InvalidPolicy)
+    }
+}
+
+/// The `run` object of `feedback.json`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RunPolicy {
+    timeout: Option<Millis>,
+    grace: Option<Millis>,
+}
+
+/// What only a host can carry out.
+#[derive(Debug, Serialize)]
+struct Settings {
+    record_file: Option<String>,
+    timeout_ms: Option<Millis>,
+    grace_ms: Option<Millis>,
+}
+
+/// A redaction rule as it is listed.
+#[derive(Debug, Serialize)]
+struct Rule {
+    id: String,
+    description: String,
+    scope: &'static str,
+    example: String,
+    counter_example: String,
+}
+
+impl From<RuleInfo> for Rule {
+    fn from(rule: RuleInfo) -> Self {
+        Self {
+            id: rule.id,
+            description: rule.description,
+            scope: rule.scope,
+            example: rule.example,
+            counter_example: rule.counter_example,
+        }
+    }
+}
+
+/// The names and values of an environment. A fault must not show a value: some are secret.
+fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
+    if json.is_empty() {
+        return Ok(Vec::new());
+    }
+    let not_texts = || {
+        let message = "known values: expected an object of texts";
+        Fault::new(FaultCode::InvalidJson, message)
+    };
+    let value: Value = serde_json::from_str(json).map_err(|_| not_texts())?;
+    let Value::Object(entries) = value else {
+        return Err(not_texts());
+    };
+    let mut environment = Vec::with_capacity(entries.len());
+    for (name, value) in entries {
+        let Value::String(value) = value else {
+            return Err(not_texts());
+        };
+        environment.push((name, value));
+    }
+    Ok(environment)
+}
+
+fn invalid(message: &str) -> Fault {
+    Fault::new(FaultCode::InvalidPolicy, format!("policy: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> String {
+        Policy::parse(text, "").unwrap().settings_json()
+    }
+
+    fn fault(text: &str) -> Fault {
+        Policy::parse(text, "").unwrap_err()
+    }
+
+    const DEFAULTS: &str = r#"{"record_file":null,"timeout_ms":null,"grace_ms":null}"#;
+
+    #[test]
+    fn an_empty_text_means_the_defaults() {
+        for text in [
+            "",
+            " \n",
+            "\u{feff}",
+            "{}",
+            "\u{feff}{}",
+            r#"{"$schema":"x"}"#,
+        ] {
+            assert_eq!(settings(text), DEFAULTS, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn settings_carry_every_key_in_milliseconds() {
+        assert_eq!(
+            settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
+            r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0}"#
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_invalid_policy_with_its_path() {
+        for (text, wanted) in [
+            (
+                r#"{"excerpt":{"max_byte":1}}"#,
+                "`excerpt.max_byte`: unknown key, did you mean `max_bytes`?",
+            ),
+            (r#"{"runs":{}}"#, "`runs`: unknown key, did you mean `run`?"),
+            (
+                r#"{"run":{"time_out":"1s"}}"#,
+                "`run.time_out`: unknown key, did you mean `timeout`?",
+            ),
+            (
+                r#"{"redaction":{"mod":"line"}}"#,
+                "`redaction.mod`: unknown key, did you mean `mode`?",
+            ),
+            (
+                r#"{"gate":{"x":1}}"#,
+                "`gate.x`: unknown key, expected one of ",
+            ),
+            (
+                r#"{"redaction":{"mode":"spam"}}"#,
+                "`redaction.mode`: `spam` is not known, did you mean `span`?",
+            ),
+        ] {
+            let fault = fault(text);
+            assert_eq!(fault.code, FaultCode::InvalidPolicy, "{text}");
+            assert!(fault.message.contains(wanted), "{}", fault.message);
+        }
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_an_invalid_policy() {
+        for text in [
+            r#"{"excerpt":{"max_bytes":1}}"#,
+            r#"{"record_file":""}"#,
+            r#"{"record_file":5}"#,
+            r#"{"run":{"timeout":"0s"}}"#,
+            r#"{"run":{"timeout":90}}"#,
+            r#"{"run":[]}"#,
+            "[]",
+            "null",
+        ] {
+            assert_eq!(fault(text).code, FaultCode::InvalidPolicy, "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_json_is_named_with_line_and_column() {
+        let fault = fault("{\n\"run\": }");
+        assert_eq!(fault.code, FaultCode::InvalidJson);
+        assert!(
+            fault.message.contains("line 2 column 8"),
+            "{}",
+            fault.message
+        );
+    }
+
+    #[test]
+    fn every_rule_is_listed_with_its_examples() {
+        let rules = Policy::parse("", "").unwrap().rules_json();
+        let rules: Vec<serde_json::Map<String, Value>> = serde_json::from_str(&rules).unwrap();
+        assert!(rules.len() > 5);
+        for rule in rules {
+            let keys: Vec<&str> = rule.keys().map(String::as_str).collect();
+            assert_eq!(
+                keys,
+                ["id", "description", "scope", "example", "counter_example"]
+            );
+        }
+    }
+
+    #[test]
+    fn a_fault_in_the_environment_shows_no_value() {
+        for json in [r#"{"A":["hunter2"]}"#, r#""hunter2""#, r#"{"A":"hunter2"#] {
+            let fault = Policy::parse("", json).unwrap_err();
+            assert_eq!(fault.message, "known values: expected an object of texts");
+        }
+        assert!(Policy::parse("", r#"{"A":"b"}"#).is_ok());
+    }
+}

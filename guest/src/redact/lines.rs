@@ -1,0 +1,141 @@
+//! Redacts line by line, with what one line says about the next.
+//!
+//! It is given whole lines, or windows of long ones; where they come from is the stream's part.
+
+use super::block::{Block, Step};
+use super::findings::{Findings, Ordinals};
+use super::hit::{Family, Hit, RuleRef};
+use super::scan::{Mark, Scanned, fingerprint, is_chosen, key_line, scan};
+use super::view::{is_dressed, undressed};
+use super::{Mode, Rules};
+
+/// What stands for a whole line.
+pub(super) const LINE: &str = "[REDACTED]";
+
+/// What is carried from line to line.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) block: Block,
+    pub(super) findings: Findings,
+    pub(super) ordinals: Ordinals,
+    /// Complete lines before the one at hand.
+    pub(super) number: u64,
+    /// The marker of the key whose body is being read.
+    key_marker: Option<String>,
+}
+
+impl Lines {
+    /// Returns the redacted form of a complete line, or nothing where it stays as it is.
+    pub(super) fn redacted(&mut self, rules: &Rules, line: &str) -> Option<String> {
+        if let Some(redacted) = self.key_body(rules, line) {
+            return Some(redacted);
+        }
+        let scanned = self.scanned(rules, line);
+        if let Some(rule) = scanned.whole {
+            self.findings
+                .add(self.number + 1, rules.id(rule), line.len());
+            return Some(LINE.to_owned());
+        }
+        (!scanned.marks.is_empty())
+            .then(|| self.replaced(rules, line, 0, line.len(), &scanned.marks))
+    }
+
+    /// Looks through a line that is no key's body, with what the line before says of it.
+    pub(super) fn scanned(&mut self, rules: &Rules, line: &str) -> Scanned {
+        let mut scanned = Scanned::default();
+        if is_chosen(rules, line) {
+            scanned = scan(rules, line);
+            if is_dressed(line) {
+                self.block.open(&undressed(line).text);
+            } else {
+                self.block.open(line);
+            }
+            self.block.open_encoded(line, &scanned.marks);
+        }
+        scanned
+    }
+
+    /// Returns the redacted form of a line that belongs to a key's block or is the value of the
+    /// name above.
+    pub(super) fn key_body(&mut self, rules: &Rules, line: &str) -> Option<String> {
+        if !self.block.is_open() {
+            return None;
+        }
+        let clean = is_dressed(line).then(|| undressed(line));
+        let reading = clean.as_ref().map_or(line, |view| view.text.as_str());
+        let step = self.block.step(reading);
+        if !self.block.is_open() && !matches!(step, Step::Key(_, _)) {
+            self.key_marker = None;
+        }
+        let (start, end, is_key) = match step {
+            Step::Ordinary => return None,
+            Step::Key(start, end) => (start, end, true),
+            Step::Value(start, end) => (start, end, false),
+        };
+        let digest = fingerprint(super::bytes::text(reading, start, end));
+        let (start, end) = clean.map_or((start, end), |view| view.original(start, end));
+        let hit = if is_key {
+            key_line(start, end)
+        } else {
+            Hit::of(Family::KeyedValue, 0, start, end)
+        };
+        let mark = Mark { hit, digest };
+        let marker = match (&self.key_marker, is_key) {
+            (Some(marker), true) => marker.clone(),
+            _ => self.ordinals.marker(rules, &mark),
+        };
+        if is_key {
+            self.key_marker = Some(marker.clone());
+        }
+        if !self.block.is_open() {
+            self.key_marker = None;
+        }
+        self.findings
+            .add(self.number + 1, rules.id(mark.hit.rule), end - start);
+        if rules.mode == Mode::Line {
+            return Some(LINE.to_owned());
+        }
+        let head = line.get(..start).unwrap_or_default();
+        let tail = line.get(end..).unwrap_or_default();
+        Some(format!("{head}{marker}{tail}"))
+    }
+
+    /// Returns the part of a line with its marks replaced, and counts them.
+    pub(super) fn replaced(
+        &mut self,
+        rules: &Rules,
+        line: &str,
+        from: usize,
+        until: usize,
+        marks: &[Mark],
+    ) -> String {
+        let mut redacted = String::with_capacity(until.saturating_sub(from));
+        let mut position = from;
+        for mark in marks {
+            let start = line.floor_char_boundary(mark.hit.start.max(position));
+            let end = line.ceil_char_boundary(mark.hit.end);
+            if end <= position || start >= until {
+                continue;
+            }
+            redacted.push_str(line.get(position..start).unwrap_or_default());
+            redacted.push_str(&self.ordinals.marker(rules, mark));
+            self.findings
+                .add(self.number + 1, rules.id(mark.hit.rule), end - start);
+            position = end;
+        }
+        redacted.push_str(line.get(position..until.max(position)).unwrap_or_default());
+        redacted
+    }
+
+    /// Says which rule takes a whole text, for arguments.
+    pub(super) fn take(
+        &mut self,
+        rules: &Rules,
+        number: u64,
+        rule: RuleRef,
+        bytes: usize,
+    ) -> String {
+        self.findings.add(number, rules.id(rule), bytes);
+        LINE.to_owned()
+    }
+}

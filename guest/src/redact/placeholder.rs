@@ -1,0 +1,227 @@
+//! What stands for a value without being one: placeholders, variables, masks, look-ups.
+//!
+//! It does not judge values.
+
+use super::value::is_identifier;
+
+/// Says whether the whole value plainly is none: empty, a placeholder, a variable, a look-up.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let value = value.trim();
+    let bare = value.trim_matches(|mark| matches!(mark, '"' | '\'' | '`' | '[' | ']' | '(' | ')'));
+    bare.is_empty()
+        || is_wrapped(value)
+        || is_variable(value)
+        || is_masked(bare)
+        || is_word_for_nothing(bare)
+        || is_lookup(value)
+}
+
+fn is_wrapped(value: &str) -> bool {
+    const PAIRS: [(&str, &str); 9] = [
+        ("<", ">"),
+        ("${", "}"),
+        ("{{", "}}"),
+        ("$(", ")"),
+        ("{", "}"),
+        ("%(", ")s"),
+        ("#{", "}"),
+        ("[", "]"),
+        ("(", ")"),
+    ];
+    PAIRS.iter().any(|(open, close)| {
+        value
+            .strip_prefix(open)
+            .and_then(|rest| rest.strip_suffix(close))
+            .is_some_and(|inner| !inner.contains(close))
+    }) || [
+        "${",
+        "{{",
+        "$(",
+        "<%",
+        "#{",
+        "$env:",
+        "!Ref",
+        "!env",
+        "arn:",
+        "@Microsoft",
+    ]
+    .iter()
+    .any(|open| value.starts_with(open))
+        || value.starts_with("[REDACTED")
+}
+
+fn is_variable(value: &str) -> bool {
+    let named = |rest: &str| {
+        rest.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !rest.is_empty()
+    };
+    let dollar = value.strip_prefix('$').is_some_and(|rest| {
+        named(rest) && (rest.bytes().all(|byte| !byte.is_ascii_lowercase()) || is_identifier(rest))
+    });
+    let member = value.strip_prefix('$').is_some_and(|rest| {
+        let end = super::bytes::run_end(rest.as_bytes(), 0, |byte| {
+            byte.is_ascii_alphanumeric() || byte == b'_'
+        });
+        let after = super::bytes::text(rest, end, rest.len());
+        end > 0
+            && ["->", "::", "[", ".", "("]
+                .iter()
+                .any(|mark| after.starts_with(mark))
+    });
+    let percent = value
+        .strip_prefix('%')
+        .and_then(|rest| rest.strip_suffix('%'))
+        .is_some_and(named);
+    dollar
+        || member
+        || percent
+        || matches!(
+            value,
+            "%s" | "%v" | "%q" | "%d" | "%r" | "{}" | "{0}" | "$@" | "$1" | "$2"
+        )
+}
+
+/// Says whether the value is a mask: stars, dots, x or one character over and over.
+fn is_masked(value: &str) -> bool {
+    let mut bytes = value.bytes().filter(|byte| *byte != b'-' && *byte != b' ');
+    let Some(first) = bytes.next() else {
+        return true;
+    };
+    let same = bytes.all(|byte| byte == first);
+    (same && (value.len() > 2 || matches!(first, b'*' | b'.' | b'x' | b'X')))
+        || value.contains("***")
+        || value.ends_with("...")
+        || value.contains('…')
+        || value.contains("xxxxxxxx")
+        || value.contains("XXXXXXXX")
+}
+
+fn is_word_for_nothing(value: &str) -> bool {
+    const WORDS: [&str; 44] = [
+        "none",
+        "null",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "string",
+        "str",
+        "&str",
+        "bool",
+        "boolean",
+        "int",
+        "integer",
+        "number",
+        "bytes",
+        "any",
+        "object",
+        "text",
+        "required",
+        "optional",
+        "redacted",
+        "removed",
+        "masked",
+        "hidden",
+        "secret",
+        "password",
+        "token",
+        "sensitive",
+        "missing",
+        "empty",
+        "example",
+        "changeme",
+        "change_me",
+        "change-me",
+        "todo",
+        "tbd",
+        "unset",
+        "invalid",
+        "sensitive value",
+        "default",
+    ];
+    let starts = |start: &str| {
+        value
+            .get(..start.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || [
+            "your-",
+            "your_",
+            "my-secret",
+            "insert-",
+            "replace-",
+            "replace_me",
+            "example-",
+            "<",
+        ]
+        .iter()
+        .any(|start| starts(start))
+}
+
+/// Says whether the value is read from somewhere else: a call, a path of names, an index.
+pub(super) fn is_lookup(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let names = super::bytes::run_end(bytes, 0, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'&' | b'!' | b'?')
+    });
+    if names == 0 {
+        return false;
+    }
+    let head = super::bytes::text(value, 0, names);
+    match super::bytes::at(bytes, names) {
+        b'(' => head.bytes().any(|byte| byte.is_ascii_alphabetic()),
+        b'[' => is_path_of_names(head) || is_identifier(head),
+        b'<' => head.bytes().all(|byte| byte.is_ascii_alphabetic()) && value.ends_with('>'),
+        _ if names == value.len() => {
+            head.contains("::")
+                || (is_path_of_names(head) && !head.bytes().any(|byte| byte.is_ascii_digit()))
+                || (is_path_of_names(head)
+                    && [
+                        "os.",
+                        "process.",
+                        "self.",
+                        "this.",
+                        "env.",
+                        "settings.",
+                        "config.",
+                        "var.",
+                        "local.",
+                        "data.",
+                        "module.",
+                        "secrets.",
+                        "vault.",
+                        "args.",
+                        "cfg.",
+                        "conf.",
+                        "opts.",
+                        "options.",
+                        "params.",
+                        "request.",
+                        "req.",
+                        "std.",
+                        "ENV.",
+                    ]
+                    .iter()
+                    .any(|start| head.starts_with(start)))
+        }
+        _ => false,
+    }
+}
+
+fn is_path_of_names(value: &str) -> bool {
+    value.contains('.')
+        && value.split('.').all(|part| {
+            part.bytes()
+                .next()
+                .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+}

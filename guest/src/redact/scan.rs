@@ -1,0 +1,248 @@
+//! Looks through one line with every rule and settles what overlaps.
+//!
+//! A line is a whole line or a window of a long one. It changes nothing.
+
+use super::anchors::{Found, first_long_run};
+use super::bytes::text;
+use super::hit::{Family, Hit, RuleRef};
+use super::tokens::TOKENS;
+use super::user::Scope;
+use super::view::{View, is_dressed, undressed, unescaped};
+use super::words::Action;
+use super::{Mode, Rules, address, base, encoded, header, keyed, shape};
+
+/// A span that is to be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// The span, and its rule.
+    pub(super) hit: Hit,
+    /// Tells secrets apart without keeping them.
+    pub(super) digest: u64,
+}
+
+/// What was found in a line.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    /// What is to be replaced: sorted, without overlap.
+    pub(super) marks: Vec<Mark>,
+    /// The rule that takes the whole line, if any.
+    pub(super) whole: Option<RuleRef>,
+}
+
+/// Says whether a line is worth looking at. What it says of a line does not depend on the
+/// lines around it.
+pub(super) fn is_chosen(rules: &Rules, line: &str) -> bool {
+    rules.anchors.first_rare(line.as_bytes(), 0).is_some()
+        || first_long_run(line.as_bytes(), 0).is_some()
+}
+
+/// Looks through a line in all its readings.
+pub(super) fn scan(rules: &Rules, line: &str) -> Scanned {
+    let mut marks = Vec::new();
+    if is_dressed(line) {
+        let view = undressed(line);
+        read(rules, &view.text, &mut marks, |start, end| {
+            view.original(start, end)
+        });
+        if let Some(inner) = unescaped(&view.text) {
+            read(rules, &inner.text, &mut marks, |start, end| {
+                through(&view, &inner, start, end)
+            });
+        }
+    } else {
+        read(rules, line, &mut marks, |start, end| (start, end));
+        if let Some(view) = unescaped(line) {
+            read(rules, &view.text, &mut marks, |start, end| {
+                view.original(start, end)
+            });
+        }
+    }
+    settle(rules, marks)
+}
+
+fn through(outer: &View, inner: &View, start: usize, end: usize) -> (usize, usize) {
+    let (start, end) = inner.original(start, end);
+    outer.original(start, end)
+}
+
+/// Looks through one reading; `original` gives the way back.
+fn read(
+    rules: &Rules,
+    line: &str,
+    marks: &mut Vec<Mark>,
+    original: impl Fn(usize, usize) -> (usize, usize),
+) {
+    let mut hits: Vec<Hit> = Vec::new();
+    rules.known.find(line, |number, start, end| {
+        hits.push(Hit {
+            from: start,
+            start,
+            end,
+            rule: RuleRef::Known(number),
+        });
+    });
+    let mut name_end = 0;
+    rules.anchors.each(line, |found| {
+        judge(rules, line, found, &mut name_end, &mut hits);
+    });
+    for hit in hits {
+        let (start, end) = original(hit.start, hit.end);
+        let (from, _) = original(hit.from, hit.end);
+        if end > start {
+            let digest = fingerprint(text(line, hit.start, hit.end));
+            let hit = Hit {
+                from: from.min(start),
+                start,
+                end,
+                ..hit
+            };
+            marks.push(Mark { hit, digest });
+        }
+    }
+}
+
+/// Follows one anchor.
+fn judge(rules: &Rules, line: &str, found: Found, name_end: &mut usize, hits: &mut Vec<Hit>) {
+    let Found { action, start, end } = found;
+    let hit = match action {
+        Action::Token(index) => token(line, index, start),
+        Action::Name => named(line, start, name_end),
+        Action::Bearer => base::bearer(line, start),
+        Action::Slack => base::slack(line, start),
+        Action::Aws => base::aws_id(line, start),
+        Action::Address => address::password(line, start),
+        Action::Query => address::query(line, start),
+        Action::Authorization => header::authorization(line, end),
+        Action::OpaqueHeader => opaque_header(line, end),
+        Action::Cookie => {
+            header::cookies(line, end, hits);
+            None
+        }
+        Action::Jwt => shape::jwt(line, start),
+        Action::Telegram => shape::telegram(line, start),
+        Action::Dot => shape::discord(line, start),
+        Action::Ending => shape::ending(line, start),
+        Action::Bar => shape::barred(line, start),
+        Action::Unseal => shape::unseal(line, end),
+        Action::Webhook => shape::webhook(line, start),
+        Action::Jwk => shape::jwk(line, start),
+        Action::PrivateKey => shape::key_on_a_line(line, start),
+        Action::UserFlag => header::user_flag(line, end),
+        Action::PasswordFlag => header::password_flag(line, start + 1),
+        Action::Piped => header::piped(line, start),
+        Action::PasswordFile => address::password_file(line, start),
+        Action::Encoded(index) => rules
+            .anchors
+            .beginning(index)
+            .and_then(|beginning| encoded::find(line, start, beginning)),
+        Action::User(index) => {
+            if let Some(rule) = rules.user.get(index) {
+                rule.find(line, start, |from, start, end| {
+                    hits.push(Hit {
+                        from,
+                        start,
+                        end,
+                        rule: RuleRef::User(index),
+                    });
+                });
+            }
+            None
+        }
+        Action::Look => None,
+    };
+    hits.extend(hit);
+}
+
+fn token(line: &str, index: usize, start: usize) -> Option<Hit> {
+    let end = TOKENS.get(index)?.end(line.as_bytes(), start)?;
+    Some(Hit {
+        from: start,
+        start,
+        end,
+        rule: RuleRef::Token(index),
+    })
+}
+
+fn opaque_header(line: &str, end: usize) -> Option<Hit> {
+    let bytes = line.as_bytes();
+    let name_end = super::bytes::run_end(bytes, end, |byte| {
+        byte.is_ascii_alphanumeric() || byte == b'-'
+    });
+    header::opaque(line, name_end)
+}
+
+/// Reads the base rules' words first, then the name as any other.
+fn named(line: &str, start: usize, name_end: &mut usize) -> Option<Hit> {
+    let bytes = line.as_bytes();
+    let base = if super::bytes::has_at(bytes, start, b"password=") {
+        base::password(line, start)
+    } else {
+        ["api_key=", "api-key=", "apikey="]
+            .iter()
+            .find(|word| super::bytes::has_at(bytes, start, word.as_bytes()))
+            .and_then(|word| base::api_key(line, start, start + word.len()))
+    };
+    if base.is_some() {
+        return base;
+    }
+    if start < *name_end {
+        return None;
+    }
+    let name = keyed::name_at(line, start)?;
+    *name_end = name.end;
+    keyed::find(line, &name)
+}
+
+/// Tells texts apart: FNV-1a. It need not resist anyone, since it is never shown.
+pub(super) fn fingerprint(secret: &str) -> u64 {
+    secret.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Joins what overlaps, under the more telling rule, and finds the rule that takes the line.
+fn settle(rules: &Rules, mut marks: Vec<Mark>) -> Scanned {
+    let whole = marks
+        .iter()
+        .filter(|mark| takes_line(rules, mark.hit.rule))
+        .map(|mark| mark.hit.rule)
+        .min();
+    marks.sort_by_key(|mark| (mark.hit.start, mark.hit.end, mark.hit.rule));
+    let mut settled: Vec<Mark> = Vec::with_capacity(marks.len());
+    for mark in marks {
+        match settled.last_mut() {
+            Some(last) if mark.hit.start < last.hit.end => join(last, mark),
+            _ => settled.push(mark),
+        }
+    }
+    Scanned {
+        marks: settled,
+        whole,
+    }
+}
+
+fn join(last: &mut Mark, mark: Mark) {
+    last.hit.end = last.hit.end.max(mark.hit.end);
+    last.hit.from = last.hit.from.min(mark.hit.from);
+    if mark.hit.rule < last.hit.rule {
+        last.hit.rule = mark.hit.rule;
+        last.digest = mark.digest;
+    }
+}
+
+fn takes_line(rules: &Rules, rule: RuleRef) -> bool {
+    match (rules.mode, rule) {
+        (Mode::Line, _) => true,
+        (_, RuleRef::User(index)) => rules
+            .user
+            .get(index)
+            .is_some_and(|user| user.rule.scope == Scope::Line),
+        (Mode::Standard, RuleRef::Family(family)) => family.takes_line(),
+        _ => false,
+    }
+}
+
+/// Returns the hit that stands for a line of a private key's block.
+pub(super) fn key_line(start: usize, end: usize) -> Hit {
+    Hit::of(Family::PrivateKey, 0, start, end)
+}

@@ -1,0 +1,297 @@
+//! Redacts a stream in constant memory, whatever the pieces in which it comes.
+//!
+//! Blocks of ordinary lines are handed on without a copy. A line is held back until it is
+//! complete; from 64 KiB on it is judged in windows, which are cut where nothing is open.
+
+use std::rc::Rc;
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::Rules;
+use super::ahead::Ahead;
+use super::anchors::first_long_run;
+use super::findings::Findings;
+use super::lines::{LINE, Lines};
+use super::scan::Scanned;
+use super::window::{WINDOW, cut_of};
+
+/// How much of what was given already is looked at again, for what stands before a value.
+const CONTEXT: usize = 256;
+
+/// Takes redacted text. A newline in it ends a line; a line may come in several calls.
+pub trait Sink {
+    /// Takes the next piece of redacted text.
+    fn text(&mut self, text: &str);
+    /// Takes back the line that is still open: all of it so far was a secret's line.
+    /// What follows up to the newline is given as usual.
+    fn retract_line(&mut self);
+}
+
+/// Redacts one stream, line by line, with the state that spans lines (a key block).
+#[derive(Debug)]
+pub struct Redactor {
+    rules: Rc<Rules>,
+    lines: Lines,
+    /// The unfinished line, from `CONTEXT` before what was not given yet.
+    pending: String,
+    /// How much of `pending` was given.
+    given: usize,
+    long: Long,
+}
+
+/// What became of the line that is judged in windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Long {
+    /// The line is shorter than a window so far.
+    #[default]
+    No,
+    /// Part of it was given.
+    Given,
+    /// A secret goes on until a blank or a quote.
+    Swallowed,
+    /// A rule took the line.
+    Gone,
+}
+
+impl Redactor {
+    /// Starts at the beginning of a stream.
+    #[must_use]
+    pub fn new(rules: Rc<Rules>) -> Self {
+        Self {
+            rules,
+            lines: Lines::default(),
+            pending: String::new(),
+            given: 0,
+            long: Long::No,
+        }
+    }
+
+    /// Takes decoded text, gives what can be given to `sink`, and holds back the rest:
+    /// an unfinished line up to 64 KiB, and always an open candidate.
+    pub fn push(&mut self, text: &str, sink: &mut impl Sink) {
+        let mut text = text;
+        if self.is_within_line() {
+            let Some(end) = memchr(b'\n', text.as_bytes()) else {
+                self.hold(text, sink);
+                return;
+            };
+            let (head, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+            self.hold(head, sink);
+            self.end_line(sink);
+            sink.text("\n");
+            self.lines.number += 1;
+            text = rest.strip_prefix('\n').unwrap_or(rest);
+        }
+        let end = memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1);
+        let (block, rest) = text.split_at_checked(end).unwrap_or(("", text));
+        if !block.is_empty() {
+            self.block(block, sink);
+        }
+        if !rest.is_empty() {
+            self.hold(rest, sink);
+        }
+    }
+
+    /// Gives what was held back.
+    pub fn finish(&mut self, sink: &mut impl Sink) {
+        if self.is_within_line() {
+            self.end_line(sink);
+        }
+    }
+
+    /// Returns what was found so far.
+    #[must_use]
+    pub const fn findings(&self) -> &Findings {
+        &self.lines.findings
+    }
+
+    /// Returns what was found.
+    #[must_use]
+    pub fn into_findings(self) -> Findings {
+        self.lines.findings
+    }
+
+    const fn is_within_line(&self) -> bool {
+        !self.pending.is_empty() || !matches!(self.long, Long::No)
+    }
+
+    /// Redacts complete lines.
+    fn block(&mut self, block: &str, sink: &mut impl Sink) {
+        let bytes = block.as_bytes();
+        let mut clean = 0;
+        let mut counted = 0;
+        let mut position = 0;
+        let mut ahead = Ahead::default();
+        while position < bytes.len() {
+            let Some(hit) = self.next_line_of_interest(bytes, position, &mut ahead) else {
+                break;
+            };
+            let start = memrchr(b'\n', bytes.get(position..hit).unwrap_or_default())
+                .map_or(position, |at| position + at + 1);
+            let end = memchr(b'\n', bytes.get(hit..).unwrap_or_default())
+                .map_or(bytes.len(), |at| hit + at);
+            self.lines.number += count_lines(bytes, counted, start);
+            counted = start;
+            let line = block.get(start..end).unwrap_or_default();
+            if line.len() >= WINDOW {
+                give(block, clean, start, sink);
+                self.hold(line, sink);
+                self.end_line(sink);
+                clean = end;
+            } else if let Some(redacted) = self.lines.redacted(&self.rules, line) {
+                give(block, clean, start, sink);
+                sink.text(&redacted);
+                clean = end;
+            }
+            position = end + 1;
+        }
+        self.lines.number += count_lines(bytes, counted, bytes.len());
+        give(block, clean, bytes.len(), sink);
+    }
+
+    /// Returns a position in the next line that is to be looked at, from the line that begins at
+    /// `position` on.
+    fn next_line_of_interest(
+        &self,
+        bytes: &[u8],
+        position: usize,
+        ahead: &mut Ahead,
+    ) -> Option<usize> {
+        if self.lines.block.is_open() {
+            return Some(position);
+        }
+        let anchor = ahead.anchor.at_or_after(position, || {
+            self.rules
+                .anchors
+                .first_rare(bytes, position)
+                .map(|end| end.saturating_sub(1).max(position))
+        });
+        let run = ahead
+            .run
+            .at_or_after(position, || first_long_run(bytes, position));
+        match (anchor, run) {
+            (Some(anchor), Some(run)) => Some(anchor.min(run)),
+            (anchor, run) => anchor.or(run),
+        }
+    }
+
+    /// Adds to the unfinished line, and judges windows of it where it is long.
+    fn hold(&mut self, text: &str, sink: &mut impl Sink) {
+        let mut text = text;
+        while !text.is_empty() {
+            match self.long {
+                Long::Gone => return,
+                Long::Swallowed => {
+                    let end = text
+                        .find(|character: char| {
+                            character.is_whitespace() || matches!(character, '"' | '\'' | '`')
+                        })
+                        .unwrap_or(text.len());
+                    text = text.get(end..).unwrap_or_default();
+                    if !text.is_empty() {
+                        self.long = Long::Given;
+                    }
+                    continue;
+                }
+                Long::No | Long::Given => {}
+            }
+            let room = WINDOW.saturating_sub(self.pending.len()).max(4);
+            let (head, rest) = text
+                .split_at_checked(text.floor_char_boundary(room))
+                .unwrap_or((text, ""));
+            self.pending.push_str(head);
+            text = rest;
+            if self.pending.len() + 4 > WINDOW {
+                self.window(sink);
+            }
+        }
+    }
+
+    /// Judges a full window of a long line and gives the part in which nothing is open.
+    fn window(&mut self, sink: &mut impl Sink) {
+        let window = std::mem::take(&mut self.pending);
+        if matches!(self.long, Long::No)
+            && let Some(redacted) = self.lines.key_body(&self.rules, &window)
+        {
+            sink.text(&redacted);
+            self.long = Long::Gone;
+            return;
+        }
+        let scanned = self.lines.scanned(&self.rules, &window);
+        if self.take_line(&scanned, &window, sink) {
+            return;
+        }
+        let cut = cut_of(&window, self.given, &scanned.marks);
+        let redacted =
+            self.lines
+                .replaced(&self.rules, &window, self.given, cut.at, &scanned.marks);
+        sink.text(&redacted);
+        self.long = if cut.is_open {
+            Long::Swallowed
+        } else {
+            Long::Given
+        };
+        let keep = window.floor_char_boundary(cut.at.saturating_sub(CONTEXT));
+        self.given = cut.at - keep;
+        self.pending = window.get(keep..).unwrap_or_default().to_owned();
+        if cut.is_open {
+            self.pending.clear();
+            self.given = 0;
+        }
+    }
+
+    /// Takes the whole line where a rule says so, with what was given of it.
+    fn take_line(&mut self, scanned: &Scanned, window: &str, sink: &mut impl Sink) -> bool {
+        let Some(rule) = scanned.whole else {
+            return false;
+        };
+        if !matches!(self.long, Long::No) {
+            sink.retract_line();
+        }
+        let id = self.rules.id(rule);
+        self.lines
+            .findings
+            .add(self.lines.number + 1, id, window.len());
+        sink.text(LINE);
+        self.long = Long::Gone;
+        self.given = 0;
+        true
+    }
+
+    /// Ends the unfinished line.
+    fn end_line(&mut self, sink: &mut impl Sink) {
+        let line = std::mem::take(&mut self.pending);
+        let given = std::mem::take(&mut self.given);
+        match self.long {
+            Long::No => match self.lines.redacted(&self.rules, &line) {
+                Some(redacted) => sink.text(&redacted),
+                None => sink.text(&line),
+            },
+            Long::Given => {
+                let scanned = self.lines.scanned(&self.rules, &line);
+                if !self.take_line(&scanned, &line, sink) {
+                    let redacted =
+                        self.lines
+                            .replaced(&self.rules, &line, given, line.len(), &scanned.marks);
+                    sink.text(&redacted);
+                }
+            }
+            Long::Swallowed | Long::Gone => {}
+        }
+        self.long = Long::No;
+        self.given = 0;
+    }
+}
+
+fn give(block: &str, from: usize, until: usize, sink: &mut impl Sink) {
+    if let Some(clean) = block.get(from..until)
+        && !clean.is_empty()
+    {
+        sink.text(clean);
+    }
+}
+
+fn count_lines(bytes: &[u8], from: usize, until: usize) -> u64 {
+    let count = memchr_iter(b'\n', bytes.get(from..until).unwrap_or_default()).count();
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,403 @@
+//! Claims about the engine as a whole: examples, pieces, long lines, modes.
+
+use std::rc::Rc;
+
+use super::*;
+
+/// Compiled once per thread, since building the automata takes a while without optimisation.
+fn rules() -> Rc<Rules> {
+    thread_local! {
+        static RULES: Rc<Rules> = compiled(Mode::Standard, &[]);
+    }
+    RULES.with(Rc::clone)
+}
+
+fn compiled(mode: Mode, environment: &[(&str, &str)]) -> Rc<Rules> {
+    let policy = RedactionPolicy {
+        mode,
+        ..RedactionPolicy::default()
+    };
+    let environment: Vec<(String, String)> = environment
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Rc::new(Rules::compile(&policy, &environment).unwrap())
+}
+
+/// Collects what a sink is given, and in how many calls.
+#[derive(Default)]
+struct Collected {
+    text: String,
+    calls: usize,
+}
+
+impl Sink for Collected {
+    fn text(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.calls += 1;
+    }
+
+    fn retract_line(&mut self) {
+        let start = self.text.rfind('\n').map_or(0, |at| at + 1);
+        self.text.truncate(start);
+    }
+}
+
+fn in_pieces(rules: &Rc<Rules>, text: &str, size: usize) -> (String, Findings) {
+    let mut sink = Collected::default();
+    let mut redactor = Redactor::new(Rc::clone(rules));
+    let mut rest = text;
+    while !rest.is_empty() {
+        let cut = rest.ceil_char_boundary(size.min(rest.len()));
+        let (piece, after) = rest.split_at(cut);
+        redactor.push(piece, &mut sink);
+        rest = after;
+    }
+    redactor.finish(&mut sink);
+    (sink.text, redactor.into_findings())
+}
+
+fn token() -> String {
+    format!("ghp_{}", "aB3dE5gH".repeat(5))
+}
+
+#[test]
+fn every_rule_finds_its_example_and_not_its_counter_example() {
+    let rules = rules();
+    let mut faults = Vec::new();
+    for rule in rules.list() {
+        let (redacted, findings) = redact(&rules, &rule.example);
+        let takes_line = redacted == "[REDACTED]";
+        if !findings.per_rule.contains_key(&rule.id) || takes_line != (rule.scope == "line") {
+            faults.push(format!("{}: {redacted} in {}", rule.id, rule.example));
+        }
+        let (unchanged, _) = redact(&rules, &rule.counter_example);
+        if unchanged != rule.counter_example {
+            faults.push(format!("{}: {unchanged}", rule.id));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn the_digest_is_eight_digits_and_always_the_same() {
+    assert_eq!(rule_set_digest(), rule_set_digest());
+    assert_eq!(rule_set_digest().len(), 8);
+}
+
+#[test]
+fn the_same_secret_has_the_same_number() {
+    let first = token();
+    let second = token().replace("aB3", "Zz9");
+    let (redacted, _) = redact(&rules(), &format!("{first} {second}\nagain {first}\n"));
+    assert_eq!(
+        redacted,
+        "[REDACTED:github-token#1] [REDACTED:github-token#2]\nagain [REDACTED:github-token#1]\n"
+    );
+}
+
+#[test]
+fn a_coloured_token_has_the_number_of_the_plain_one() {
+    let plain = token();
+    let coloured = plain.replace("ghp_", "ghp_\u{1b}[31m");
+    let (redacted, _) = redact(&rules(), &format!("{plain}\n{coloured}\n"));
+    assert_eq!(
+        redacted,
+        "[REDACTED:github-token#1]\n[REDACTED:github-token#1]\n"
+    );
+}
+
+#[test]
+fn findings_name_lines_and_stop_at_sixty_four() {
+    let line = format!("x {} y\n", token());
+    let (_, findings) = redact(&rules(), &format!("ordinary\n{}", line.repeat(70)));
+    assert_eq!(findings.count(), 70);
+    assert_eq!(findings.lines.len(), 64);
+    assert_eq!(findings.lines_omitted, 6);
+    assert_eq!(findings.lines.first().map(|found| found.line), Some(2));
+}
+
+#[test]
+fn modes_take_the_span_or_the_line() {
+    let secret = ["q7Xk2m", "9vR4tZ"].concat();
+    let bearer = format!("> authorization: Bearer {secret}\n");
+    let keyed = format!("token: \"{secret}\"\n");
+    let both = format!("{bearer}{keyed}");
+    assert_eq!(
+        redact(&compiled(Mode::Standard, &[]), &both).0,
+        "[REDACTED]\ntoken: \"[REDACTED:keyed-value#1]\"\n"
+    );
+    assert_eq!(
+        redact(&compiled(Mode::Span, &[]), &both).0,
+        "> authorization: Bearer [REDACTED:bearer-token#1]\ntoken: \"[REDACTED:keyed-value#1]\"\n"
+    );
+    assert_eq!(
+        redact(&compiled(Mode::Line, &[]), &both).0,
+        "[REDACTED]\n[REDACTED]\n"
+    );
+}
+
+#[test]
+fn a_rule_of_the_policy_takes_its_span_or_the_line() {
+    let rule = |id: &str, literal: &str, scope| UserRule {
+        id: id.to_owned(),
+        description: String::new(),
+        literal: literal.to_owned(),
+        pattern: format!("{literal}[0-9]{{4}}"),
+        scope,
+        example: format!("{literal}1234"),
+        counter_example: "nothing".to_owned(),
+    };
+    let policy = RedactionPolicy {
+        mode: Mode::Standard,
+        rules: vec![
+            rule("acme-span", "acme.", Scope::Span),
+            rule("acme-line", "corp.", Scope::Line),
+        ],
+    };
+    let rules = Rc::new(Rules::compile(&policy, &[]).unwrap());
+    let (redacted, _) = redact(&rules, "a acme.1234 b\nc corp.1234 d\n");
+    assert_eq!(redacted, "a [REDACTED:acme-span#1] b\n[REDACTED]\n");
+    assert!(
+        rules
+            .list()
+            .iter()
+            .any(|info| info.id == "acme-line" && info.scope == "line")
+    );
+}
+
+#[test]
+fn a_known_value_has_one_number_everywhere() {
+    let value = ["q7Xk2m", "9vR4tZ"].concat();
+    let rules = compiled(
+        Mode::Standard,
+        &[("B_TOKEN", &value), ("A_TOKEN", "z8Yw3n5bTq1Lp")],
+    );
+    let (redacted, _) = redact(&rules, &format!("got {value} there\n"));
+    assert_eq!(redacted, "got [REDACTED:known-value#2] there\n");
+    let (args, _) = redact_args(&rules, &[format!("x{value}y")]);
+    assert_eq!(args, ["x[REDACTED:known-value#2]y"]);
+}
+
+#[test]
+fn ordinary_blocks_are_handed_on_in_one_call() {
+    let block = "   Compiling thing\nrunning 3 tests\ntest a ... ok\n".repeat(1000);
+    let mut sink = Collected::default();
+    let mut redactor = Redactor::new(rules());
+    redactor.push(&block, &mut sink);
+    assert_eq!(sink.calls, 1);
+    assert_eq!(sink.text, block);
+}
+
+/// A text with one of everything that spans lines or pieces.
+fn mixed() -> String {
+    let begin = ["-----BEGIN PRIVATE", " KEY-----"].concat();
+    format!(
+        "plain line é\nvalue {} end\nAuthorization: Bearer {}\n{begin}\n{}\n+lY=\n-----END PRIVATE KEY-----\nname: DB_PASSWORD\nvalue: x7Kq2mPz9\n\u{1b}[31mghp_\u{1b}[0m{}\ntail without newline, password: 'x7Kq2mPz9!'",
+        token(),
+        "q7Xk2m9vR4tZ",
+        "MIIEpAIB".repeat(8),
+        "aB3dE5gH".repeat(5)
+    )
+}
+
+#[test]
+fn the_answer_is_the_same_for_every_size_of_piece() {
+    let rules = rules();
+    let text = mixed();
+    let whole = redact(&rules, &text);
+    assert_eq!(whole.0.matches("[REDACTED").count(), 7, "{}", whole.0);
+    for size in 1..text.len() {
+        assert_eq!(in_pieces(&rules, &text, size), whole, "{size}");
+    }
+}
+
+#[test]
+fn no_piece_of_a_secret_is_left_wherever_a_border_falls() {
+    let rules = rules();
+    let secret = token();
+    let body = secret.strip_prefix("ghp_").unwrap();
+    for border in 0..60 {
+        let text = format!("{}{secret} end\n", "-".repeat(border));
+        let mut sink = Collected::default();
+        let mut redactor = Redactor::new(Rc::clone(&rules));
+        let (head, tail) = text.split_at(40.min(text.len()));
+        redactor.push(head, &mut sink);
+        redactor.push(tail, &mut sink);
+        redactor.finish(&mut sink);
+        let pieces = body.as_bytes().windows(8);
+        for piece in pieces.map(|piece| std::str::from_utf8(piece).unwrap()) {
+            assert!(!sink.text.contains(piece), "{border}");
+        }
+    }
+}
+
+#[test]
+fn a_secret_at_any_place_of_a_long_line_leaves_no_piece() {
+    let rules = rules();
+    let secret = token();
+    for fill in ["word ", "x", "é,"] {
+        for offset in (0..140_000)
+            .step_by(4_999)
+            .chain(57_000..57_400)
+            .step_by(13)
+        {
+            let head = fill.repeat(offset / fill.len());
+            let text = format!("{head} {secret} {}\nnext\n", fill.repeat(9_000));
+            let (redacted, findings) = redact(&rules, &text);
+            assert_eq!(findings.count(), 1, "{fill} {offset}");
+            assert_eq!(
+                redacted,
+                text.replace(&secret, "[REDACTED:github-token#1]"),
+                "{fill} {offset}"
+            );
+        }
+    }
+}
+
+#[test]
+fn long_lines_are_the_same_for_every_size_of_piece() {
+    let rules = rules();
+    let secret = token();
+    let text = format!(
+        "{}{secret}{}\nshort {secret}\n{}Bearer {}{}\nlast\n",
+        "a b ".repeat(17_000),
+        " c".repeat(40_000),
+        "d ".repeat(50_000),
+        "q7Xk2m9v".repeat(3),
+        " e".repeat(50_000)
+    );
+    let whole = redact(&rules, &text);
+    assert!(whole.0.ends_with("\n[REDACTED]\nlast\n"));
+    for size in [1_000, 4_096, 65_535, 65_536, 65_537, 70_001, 200_000] {
+        assert_eq!(in_pieces(&rules, &text, size), whole, "{size}");
+    }
+}
+
+#[test]
+fn a_secret_longer_than_a_window_is_swallowed() {
+    let text = format!(
+        "client_secret: \"{}\" and more\nnext\n",
+        "q7Xk2m9v".repeat(20_000)
+    );
+    let (redacted, _) = redact(&rules(), &text);
+    assert!(!redacted.contains("q7Xk2m9v"));
+    assert!(redacted.ends_with("\" and more\nnext\n"), "{redacted}");
+}
+
+#[test]
+fn a_file_of_variables_keeps_what_is_harmless() {
+    let secret = ["8vmr", "l5niw13w8"].concat();
+    let text = format!("PORT=1\nMAIL_TOKEN={secret}\nDEBUG=0\n");
+    assert_eq!(
+        redact(&rules(), &text).0,
+        "PORT=1\nMAIL_TOKEN=[REDACTED:keyed-value#1]\nDEBUG=0\n"
+    );
+}
+
+#[test]
+fn diagnostics_stay_as_they_are() {
+    let text = "error: Bearer token missing\npassword=None\napi_key=os.environ[\"X\"]\nMAX_TOKENS=100\n\
+        git cat-file -t 1c1aa8c8b2f1b1f6a6f7d2b3c4d5e6f708192a3b\nerror: vaultKey: 'name'\n\
+        --- PASS: TestBashCompletionV2WithActiveHelp (0.00s)\nAuthorization: Bearer ${VAR}\n\
+        npm http fetch GET 200 https://registry.example/@scope/pkg 106ms\nPassword: \nbuilding...\n";
+    assert_eq!(redact(&rules(), text).0, text);
+}
+
+#[test]
+fn redacting_twice_changes_nothing() {
+    let once = redact(&rules(), &mixed()).0;
+    assert_eq!(redact(&rules(), &once).0, once);
+}
+
+/// Fragments that rules look for, and what makes trouble for positions.
+const FRAGMENTS: [&str; 60] = [
+    "password",
+    "=",
+    ":",
+    " ",
+    "\"",
+    "'",
+    "token",
+    "secret",
+    "api_key",
+    "Bearer ",
+    "AKIA",
+    "xoxb-",
+    "://",
+    "@",
+    "user:",
+    "\u{1b}[31m",
+    "\u{1b}",
+    "\u{8}",
+    "%3D",
+    "%",
+    "\\n",
+    "\\u003d",
+    "\\",
+    "&quot;",
+    "&",
+    "é",
+    "🦀",
+    "\u{200b}",
+    "ghp_",
+    "eyJ",
+    ".",
+    "-",
+    "--",
+    "_",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----END",
+    "Authorization",
+    "Cookie",
+    "Set-Cookie: a=",
+    ";",
+    ",",
+    "q7Xk2M9vR4tZ8b3W",
+    "Z2hwX3",
+    "LS0tLS1CRUdJTiB",
+    "\n",
+    "\r",
+    "\t",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "<",
+    ">",
+    "is",
+    "name: DB_PASSWORD",
+    "value: ",
+    "Private-Lines: 2",
+    ":AA",
+    "|",
+];
+
+#[test]
+fn any_text_gives_the_same_answer_in_any_pieces() {
+    let rules = compiled(Mode::Span, &[("APP_TOKEN", "é7Xk2M9v\"R4")]);
+    let mut state = 7_u64;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    for _ in 0..400 {
+        let text: String = (0..next(40) + 1)
+            .map(|_| FRAGMENTS[next(FRAGMENTS.len())])
+            .collect();
+        let whole = redact(&rules, &text);
+        assert_eq!(
+            whole.0.matches('\n').count(),
+            text.matches('\n').count(),
+            "{text:?}"
+        );
+        let size = next(20) + 1;
+        assert_eq!(in_pieces(&rules, &text, size), whole, "{text:?}");
+        let _ = audit(&rules, &text);
+        let args: Vec<String> = text.split(' ').map(str::to_owned).collect();
+        assert_eq!(redact_args(&rules, &args).0.len(), args.len());
+    }
+}

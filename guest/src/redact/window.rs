@@ -1,0 +1,56 @@
+//! Where a window of a long line is cut: at a place where nothing is open.
+//!
+//! It depends on the window alone, not on the pieces in which it came.
+
+use super::scan::Mark;
+
+/// How much of an unfinished line is held back, in bytes.
+pub(super) const WINDOW: usize = 64 * 1024;
+
+/// How much at the end of a window may belong to something that is still open.
+const OPEN: usize = 8 * 1024;
+
+/// Where a window is cut.
+pub(super) struct Cut {
+    /// Where.
+    pub(super) at: usize,
+    /// A secret reaches over the end of the window.
+    pub(super) is_open: bool,
+}
+
+/// Chooses where to cut a window: behind a blank or a comma where nothing is open.
+pub(super) fn cut_of(window: &str, given: usize, marks: &[Mark]) -> Cut {
+    let last = window.len().saturating_sub(OPEN);
+    let covering = |at: usize| {
+        marks
+            .iter()
+            .find(|mark| mark.hit.from < at && at < mark.hit.end)
+    };
+    let bytes = window.as_bytes();
+    let separators = [b" \t".as_slice(), b",;&\"'"];
+    for separator in separators {
+        let found = (window.len() / 2..last).rev().find(|at| {
+            separator.contains(&super::bytes::at(bytes, *at))
+                && covering(at + 1).is_none()
+                && *at >= given
+        });
+        if let Some(at) = found {
+            return Cut {
+                at: at + 1,
+                is_open: false,
+            };
+        }
+    }
+    let at = window.floor_char_boundary(last).max(given);
+    match covering(at) {
+        None => Cut { at, is_open: false },
+        Some(mark) if mark.hit.from > given => Cut {
+            at: mark.hit.from,
+            is_open: false,
+        },
+        Some(mark) => Cut {
+            at: mark.hit.end,
+            is_open: mark.hit.end == window.len(),
+        },
+    }
+}

@@ -1,0 +1,116 @@
+//! The exit statuses of the tool, all of them, and how a failure is told.
+//!
+//! | status | `feedback run` | every other command |
+//! |---|---|---|
+//! | 0 | the command exited 0 | done; for `gate`: pass |
+//! | 1 | the command's own | for `gate`: refuse |
+//! | 2 | the command's own | the question cannot be answered |
+//! | 124 | timed out | – |
+//! | 125 | the runner failed, or the record is in doubt | – |
+//! | 126 | the command cannot be executed | – |
+//! | 127 | the command was not found | – |
+//! | 128+n | ended by signal n, or cancelled by it | – |
+//!
+//! The record, not the status, tells a command's own 124 from a deadline.
+
+use std::error::Error;
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+
+use feedback_host::ending::{NotStartedCause, Outcome};
+use feedback_host::store::StoreError;
+
+/// `gate`: the records show success.
+pub(crate) const PASS: u8 = 0;
+/// `gate`: the records do not show success.
+pub(crate) const REFUSE: u8 = 1;
+/// The question cannot be answered. Never a pass.
+pub(crate) const UNDECIDED: u8 = 2;
+/// `run`: the runner failed, or the record is in doubt.
+pub(crate) const RUNNER: u8 = 125;
+
+const TIMED_OUT: u8 = 124;
+const NOT_EXECUTABLE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+const SIGNAL_BASE: u8 = 128;
+
+/// A failure of the tool itself: one line that names the object and the remedy.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    status: u8,
+}
+
+impl Failure {
+    /// A failure of `run`: nothing was started, or the record is in doubt.
+    pub(crate) fn runner(message: impl Display) -> Self {
+        Self { message: message.to_string(), status: RUNNER }
+    }
+
+    /// A question that cannot be answered.
+    pub(crate) fn undecided(message: impl Display) -> Self {
+        Self { message: message.to_string(), status: UNDECIDED }
+    }
+
+    /// Tells the failure on standard error and returns its status.
+    pub(crate) fn report(&self) -> ExitCode {
+        warn(&self.message);
+        ExitCode::from(self.status)
+    }
+}
+
+/// Tells something on standard error, on one line.
+pub(crate) fn warn(message: impl Display) {
+    let line = message.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    // Where even standard error is closed, the exit status still speaks.
+    let _ = writeln!(std::io::stderr(), "feedback: {line}");
+}
+
+/// Returns an error with all its causes, outermost first.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        // A transparent error repeats its cause.
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Returns a store's error with its causes and what to do about it.
+pub(crate) fn of_store(error: &StoreError) -> String {
+    format!("{}; {}", with_causes(error), error.remedy())
+}
+
+/// Returns the status with which `run` repeats how the command ended.
+pub(crate) fn status_of(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Exited { code } => *code,
+        Outcome::Signaled { signal, .. } | Outcome::Cancelled { signal, .. } => signal_status(*signal),
+        Outcome::TimedOut { .. } => TIMED_OUT,
+        Outcome::NotStarted { cause, .. } => match cause {
+            NotStartedCause::ProgramNotFound | NotStartedCause::InterpreterNotFound => NOT_FOUND,
+            NotStartedCause::NotExecutable
+            | NotStartedCause::IsADirectory
+            | NotStartedCause::WrongFormat
+            | NotStartedCause::TextFileBusy
+            | NotStartedCause::ArgumentListTooLong => NOT_EXECUTABLE,
+            NotStartedCause::CwdNotFound
+            | NotStartedCause::InvalidArgument
+            | NotStartedCause::ResourceLimit
+            | NotStartedCause::Other => RUNNER,
+        },
+        Outcome::RunnerDied => RUNNER,
+    }
+}
+
+/// Returns 128 + n.
+pub(crate) fn signal_status(signal: i32) -> u8 {
+    u8::try_from(signal).ok().and_then(|signal| SIGNAL_BASE.checked_add(signal)).unwrap_or(RUNNER)
+}

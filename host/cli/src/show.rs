@@ -1,0 +1,58 @@
+//! `feedback show`: prints one record.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use feedback_host::lookup::{self, LookupError};
+use feedback_host::scribe::ComponentScribe;
+
+use crate::failure::{Failure, of_store};
+use crate::place::Place;
+use crate::summary;
+
+/// Show a record: the newest, the newest failure, or one by its id
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The command id, or as much of its beginning or end as is unique
+    #[arg(conflicts_with = "failed")]
+    id: Option<String>,
+    /// The newest record whose exit code is not 0, or that has none
+    #[arg(long)]
+    failed: bool,
+    /// Print the record's line even on a terminal
+    #[arg(long, conflicts_with = "text")]
+    json: bool,
+    /// Print a readable summary even where the output is not a terminal
+    #[arg(long)]
+    text: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Prints the record.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let (component, project) = arguments.place.open(|message| Failure::undecided(message))?;
+    let mut scribe = ComponentScribe::new(component);
+    let file = &project.record_file;
+    let found = match (&arguments.id, arguments.failed) {
+        (Some(id), _) => lookup::find(file, id, &mut scribe),
+        (None, true) => lookup::newest_failure(file, &mut scribe),
+        (None, false) => lookup::newest(file, &mut scribe),
+    };
+    let line = found.map_err(not_found)?;
+    let as_text = arguments.text || (!arguments.json && io::stdout().is_terminal());
+    let shown = if as_text { summary::of(&line) } else { line };
+    let _ = writeln!(io::stdout().lock(), "{shown}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says why there is no such record, and what to do.
+pub(crate) fn not_found(error: LookupError) -> Failure {
+    Failure::undecided(match error {
+        LookupError::Store(error) => of_store(&error),
+        error @ LookupError::Empty(_) => format!("{error}; `feedback run` makes one"),
+        error @ LookupError::Ambiguous { .. } => format!("{error}; give more of it"),
+        error @ (LookupError::NoFailure(_) | LookupError::Unknown { .. }) => error.to_string(),
+    })
+}

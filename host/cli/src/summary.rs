@@ -1,0 +1,133 @@
+//! A record as a person reads it.
+//!
+//! It shows what the record says and judges nothing; the gate does that.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+/// Returns the readable form of a record's line; the line itself where it is no JSON object.
+pub(crate) fn of(line: &str) -> String {
+    let Ok(Value::Object(record)) = serde_json::from_str::<Value>(line) else {
+        return printable(line);
+    };
+    let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default();
+    let number = |key: &str| record.get(key).and_then(Value::as_u64);
+
+    let mut out = headline(&record);
+    field(&mut out, "command", &command(record.get("command")));
+    field(&mut out, "in", text("cwd"));
+    field(&mut out, "expected", text("agent_note"));
+    field(&mut out, "error", text("error"));
+    let attempt = number("attempt").unwrap_or(1);
+    if attempt > 1 {
+        field(&mut out, "attempt", &format!("{attempt}, after {}", text("parent_command_id")));
+    }
+    field(&mut out, "started", text("started_at"));
+    field(&mut out, "redacted", &redactions(record.get("redactions")));
+    field(&mut out, "leftovers", &leftovers(record.get("leftovers")));
+    field(&mut out, "id", text("command_id"));
+    stream(&mut out, "stdout", record.get("stdout"), text("stdout_tail"));
+    stream(&mut out, "stderr", record.get("stderr"), text("stderr_tail"));
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn headline(record: &serde_json::Map<String, Value>) -> String {
+    let outcome = record.get("outcome").and_then(Value::as_str).unwrap_or("unknown");
+    let mut headline = match record.get("exit_code").and_then(Value::as_i64) {
+        Some(code) => format!("exited {code}"),
+        None => format!("{outcome}, no exit code"),
+    };
+    if let Some(ms) = record.get("duration_ms").and_then(Value::as_u64) {
+        let _ = write!(headline, " · {}", humantime::format_duration(std::time::Duration::from_millis(ms)));
+    }
+    if record.get("kind").and_then(Value::as_str) == Some("fallback") {
+        headline.push_str(" · the record could not be built");
+    }
+    headline.push('\n');
+    headline
+}
+
+fn field(out: &mut String, name: &str, value: &str) {
+    if !value.is_empty() {
+        let _ = writeln!(out, "  {name:<9} {}", printable(value));
+    }
+}
+
+/// Returns argv with quotes where a shell would need them, so that it can be read unambiguously.
+fn command(argv: Option<&Value>) -> String {
+    let quoted = |argument: &Value| {
+        let argument = argument.as_str().unwrap_or_default();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+[]".contains(c);
+        if !argument.is_empty() && argument.chars().all(is_plain) {
+            argument.to_owned()
+        } else {
+            format!("'{}'", argument.replace('\'', "'\\''"))
+        }
+    };
+    let argv = argv.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    argv.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn redactions(redactions: Option<&Value>) -> String {
+    let rules = redactions.and_then(|value| value.get("rules")).and_then(Value::as_object);
+    rules
+        .into_iter()
+        .flatten()
+        .map(|(rule, count)| format!("{rule} {count}"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn leftovers(leftovers: Option<&Value>) -> String {
+    let text = |process: &Value, key: &str| match process.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    let all = leftovers.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    all.iter()
+        .map(|process| format!("{} ({}) {}", text(process, "name"), text(process, "pid"), text(process, "fate")))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) {
+    let number = |key: &str| numbers.and_then(|value| value.get(key)).and_then(Value::as_u64).unwrap_or(0);
+    if number("bytes") == 0 && excerpt.is_empty() {
+        return;
+    }
+    let still_open = numbers.and_then(|value| value.get("end_seen")) == Some(&Value::Bool(false));
+    let _ = write!(out, "  {name}: {} lines, {} bytes", number("lines"), number("bytes"));
+    if number("lines_omitted") > 0 {
+        let _ = write!(out, ", {} lines left out", number("lines_omitted"));
+    }
+    out.push_str(if still_open { ", still open when reading stopped\n" } else { "\n" });
+    for line in excerpt.lines() {
+        let _ = writeln!(out, "    {}", printable(line));
+    }
+}
+
+/// Replaces what could move the cursor or change colours: a record is data, not commands.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+
+    #[test]
+    fn a_missing_exit_code_is_never_shown_as_a_number() {
+        let shown = of(r#"{"outcome":"timed-out","exit_code":null,"command":["sleep","9"]}"#);
+        assert!(shown.starts_with("timed-out, no exit code\n"), "{shown}");
+    }
+
+    #[test]
+    fn control_characters_of_a_record_do_not_reach_the_terminal() {
+        let shown = of(r#"{"outcome":"exited","exit_code":0,"command":["a\u001b[2J","b c"]}"#);
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
+        assert!(shown.contains("'b c'"), "{shown}");
+    }
+}

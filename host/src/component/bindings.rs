@@ -1,0 +1,9 @@
+//! The types and calls that `wit/` gives, as wasmtime's macro writes them.
+
+wasmtime::component::bindgen!({
+    path: "../wit",
+    world: "policy-component",
+});
+
+pub use exports::feedback::policy::gate::{Decision, Reason, ReasonCode, Verdict};
+pub use exports::feedback::policy::types::{Fault, FaultCode};

@@ -1,0 +1,16 @@
+//! The component: loading, limits and calls. Everything that interprets bytes happens behind it.
+//!
+//! It decides nothing itself: a fault of the component is handed on, a trap is named and the
+//! instance is given up.
+
+pub(crate) mod config;
+
+mod bindings;
+mod limits;
+mod load;
+mod session;
+
+pub use bindings::{Decision, Fault, FaultCode, Reason, ReasonCode, Verdict};
+pub use limits::{Trap, MEMORY_LIMIT};
+pub use load::{Component, Description, LoadError, Origin};
+pub use session::{CallError, Capture, Checked, DocumentKind, Filter, Identity, PolicyError, Review, Session};

@@ -1,0 +1,126 @@
+//! Finds single records of a store: the newest, the newest failure, one by its id.
+//!
+//! It reads; it judges nothing but whether an exit code is there and 0.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::reader::{Entry, Reader, Scope};
+use crate::store::{Scribe, StoreError};
+
+/// Why there is no such record.
+#[derive(Debug, thiserror::Error)]
+pub enum LookupError {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Nothing was ever recorded here.
+    #[error("`{}` holds no record", .0.display())]
+    Empty(PathBuf),
+    /// Every run exited 0.
+    #[error("`{}` holds no failure", .0.display())]
+    NoFailure(PathBuf),
+    /// No record has this id.
+    #[error("`{}` holds no record `{id}`", file.display())]
+    Unknown {
+        /// The record file.
+        file: PathBuf,
+        /// What was asked for.
+        id: String,
+    },
+    /// Several records fit.
+    #[error("`{id}` fits more than one record: `{first}`, `{second}`")]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// The newest that fits.
+        first: String,
+        /// The next.
+        second: String,
+    },
+}
+
+/// Returns the newest run's record.
+///
+/// # Errors
+/// Where the store cannot be read or is empty.
+pub fn newest(record_file: &Path, scribe: &mut dyn Scribe) -> Result<String, LookupError> {
+    first(record_file, scribe, |head| head.is_run())?
+        .ok_or_else(|| LookupError::Empty(record_file.to_path_buf()))
+}
+
+/// Returns the newest record whose exit code is not 0 or is missing.
+///
+/// # Errors
+/// Where the store cannot be read or holds no failure.
+pub fn newest_failure(record_file: &Path, scribe: &mut dyn Scribe) -> Result<String, LookupError> {
+    first(record_file, scribe, |head| {
+        head.is_run() && head.exit_code != Some(0)
+    })?
+    .ok_or_else(|| LookupError::NoFailure(record_file.to_path_buf()))
+}
+
+/// Returns the record with this id, or the only one whose id begins or ends with it.
+///
+/// # Errors
+/// Where the store cannot be read, or no record or more than one fits.
+pub fn find(record_file: &Path, id: &str, scribe: &mut dyn Scribe) -> Result<String, LookupError> {
+    let reader = Reader::open(record_file, Scope::All)?;
+    let mut found: Option<(String, String)> = None;
+    for (command_id, line) in lines(&reader, scribe) {
+        if command_id == id {
+            return Ok(line);
+        }
+        if !id.is_empty() && (command_id.starts_with(id) || command_id.ends_with(id)) {
+            if let Some((first, _)) = found {
+                return Err(LookupError::Ambiguous {
+                    id: id.to_owned(),
+                    first,
+                    second: command_id,
+                });
+            }
+            found = Some((command_id, line));
+        }
+    }
+    found.map(|(_, line)| line).ok_or_else(|| LookupError::Unknown {
+        file: record_file.to_path_buf(),
+        id: id.to_owned(),
+    })
+}
+
+/// What tells a run from a notice, and a success from a failure.
+#[derive(Deserialize)]
+struct Head {
+    kind: String,
+    #[serde(default)]
+    exit_code: Option<i64>,
+}
+
+impl Head {
+    fn is_run(&self) -> bool {
+        self.kind != "drop"
+    }
+}
+
+fn first(
+    record_file: &Path,
+    scribe: &mut dyn Scribe,
+    wanted: impl Fn(&Head) -> bool,
+) -> Result<Option<String>, LookupError> {
+    let reader = Reader::open(record_file, Scope::All)?;
+    Ok(lines(&reader, scribe)
+        .map(|(_, line)| line)
+        .find(|line| serde_json::from_str(line).is_ok_and(|head| wanted(&head))))
+}
+
+/// Returns the whole records, newest first, with their ids.
+fn lines<'a>(
+    reader: &'a Reader,
+    scribe: &'a mut dyn Scribe,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    reader.newest_first(scribe).filter_map(|entry| match entry {
+        Entry::Line { text, checked, .. } => Some((checked.command_id, text)),
+        Entry::Damaged { .. } => None,
+    })
+}

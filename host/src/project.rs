@@ -1,0 +1,144 @@
+//! Finds the policy of a project and the record file that it keeps.
+//!
+//! The text of the policy is the component's to read; this page only finds it.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::component::{Component, PolicyError, Session};
+
+/// The name of the policy file.
+pub const POLICY_FILE: &str = "feedback.json";
+/// The name of the record file where nothing else is said.
+pub const RECORD_FILE: &str = "feedback_record.jsonl";
+/// The environment variable that names the record file.
+pub const RECORD_FILE_VARIABLE: &str = "FEEDBACK_RECORD_FILE";
+
+/// The largest policy that is read, in bytes. Larger files are not policies.
+const POLICY_LIMIT: u64 = 1 << 20;
+
+/// Where a project's policy and records are.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The policy file, or `None` where the defaults serve.
+    pub policy_file: Option<PathBuf>,
+    /// The policy's text, empty for the defaults.
+    pub policy: String,
+    /// The record file, absolute.
+    pub record_file: PathBuf,
+    /// What the policy asks of the host.
+    pub settings: Settings,
+}
+
+/// What a policy asks of the host, as the component read it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Settings {
+    /// The record file, relative to the policy file.
+    #[serde(default)]
+    pub record_file: Option<String>,
+    /// The deadline of a run, in milliseconds.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+    /// The time between SIGTERM and SIGKILL, in milliseconds.
+    #[serde(default)]
+    pub grace_ms: Option<u64>,
+}
+
+/// Why a project cannot be used. Whoever wrote the policy must act.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// The policy file cannot be read.
+    #[error("policy `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The component does not accept the policy.
+    #[error("policy `{}`: {source}", path.display())]
+    Policy {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: PolicyError,
+    },
+    /// The component cannot be used, whatever the policy.
+    #[error(transparent)]
+    Component(PolicyError),
+    /// There is no working directory to start from.
+    #[error("the working directory cannot be found: {0}")]
+    WorkingDirectory(io::Error),
+}
+
+impl Project {
+    /// Finds the project that `folder` belongs to: the nearest `feedback.json` in it or above.
+    ///
+    /// The record file is `record_file`, else `FEEDBACK_RECORD_FILE`, else the policy's
+    /// `record_file` (relative to the policy), else `feedback_record.jsonl` in `folder`.
+    ///
+    /// # Errors
+    /// Where the policy cannot be read or is not accepted.
+    pub fn find(component: &Component, folder: &Path, record_file: Option<&Path>) -> Result<Self, ProjectError> {
+        let folder = std::path::absolute(folder).map_err(ProjectError::WorkingDirectory)?;
+        let policy_file = nearest_policy(&folder)?;
+        let policy = policy_file.as_deref().map(read_policy).transpose()?.unwrap_or_default();
+        let settings = read_settings(component, policy_file.as_deref(), &policy)?;
+
+        let named = env::var_os(RECORD_FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let record_file = match (record_file, named, &settings.record_file, &policy_file) {
+            (Some(given), _, _, _) => folder.join(given),
+            (None, Some(named), _, _) => folder.join(named),
+            (None, None, Some(set), Some(policy_file)) => policy_file.parent().unwrap_or(&folder).join(set),
+            (None, None, _, _) => folder.join(RECORD_FILE),
+        };
+        Ok(Self { policy_file, policy, record_file, settings })
+    }
+
+    /// Returns the SHA-256 of the policy's text, as `sha256:` and 64 hexadecimal digits.
+    #[must_use]
+    pub fn policy_digest(&self) -> String {
+        let digest = Sha256::digest(self.policy.as_bytes());
+        format!("sha256:{}", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    }
+}
+
+/// Looks upward for the policy. A name that is there but cannot be looked at is an error: to go
+/// on without a policy that someone wrote would be worse.
+fn nearest_policy(folder: &Path) -> Result<Option<PathBuf>, ProjectError> {
+    for folder in folder.ancestors() {
+        let path = folder.join(POLICY_FILE);
+        match fs::symlink_metadata(&path) {
+            Ok(_) => return Ok(Some(path)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(source) => return Err(ProjectError::Read { path, source }),
+        }
+    }
+    Ok(None)
+}
+
+fn read_policy(path: &Path) -> Result<String, ProjectError> {
+    let fail = |source| ProjectError::Read { path: path.to_path_buf(), source };
+    let about = fs::metadata(path).map_err(fail)?;
+    // Checked before opening, since opening a FIFO would wait for a writer.
+    if !about.is_file() {
+        return Err(fail(io::Error::other("not a regular file")));
+    }
+    if about.len() > POLICY_LIMIT {
+        return Err(fail(io::Error::other(format!("larger than {POLICY_LIMIT} bytes"))));
+    }
+    fs::read_to_string(path).map_err(fail)
+}
+
+fn read_settings(component: &Component, path: Option<&Path>, policy: &str) -> Result<Settings, ProjectError> {
+    let fail = |source: PolicyError| match (path, source) {
+        (Some(path), source @ PolicyError::Policy(_)) => ProjectError::Policy { path: path.to_path_buf(), source },
+        (_, source) => ProjectError::Component(source),
+    };
+    let mut session = Session::open(component, policy, "").map_err(fail)?;
+    let settings = session.settings().map_err(|error| fail(PolicyError::Policy(error)))?;
+    serde_json::from_str(&settings).map_err(|error| fail(PolicyError::Settings(error.to_string())))
+}

@@ -1,0 +1,302 @@
+//! One run from start to record: spawn → capture → component → store, then record → gate.
+//!
+//! Only this page knows all the parts; the parts do not know each other.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::component::{CallError, Capture, Component, PolicyError, Session, Verdict};
+use crate::ending::{Ending, Source};
+use crate::fallback;
+use crate::lookup::{self, LookupError};
+use crate::project::Project;
+use crate::scribe::ComponentScribe;
+use crate::store::{Appended, FinishError, OpenRun, Options, Store, StoreError};
+use crate::supervise::{self, Command, Control, Limits, Sink};
+
+/// What to run, and what was said about it beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The command and how it is started.
+    pub command: Command,
+    /// How long it may take.
+    pub limits: Limits,
+    /// One line, written before the run: what is expected.
+    pub note: Option<String>,
+    /// The attempt that this run retries.
+    pub parent: Option<String>,
+    /// Capture options as the component takes them (JSON), or the empty text.
+    pub capture_options: String,
+    /// Runs even where no record can be guaranteed.
+    pub best_effort: bool,
+}
+
+/// What a person may see while a command runs.
+pub trait Observer {
+    /// Learns that this many bytes of a stream were read.
+    fn bytes(&mut self, source: Source, count: usize);
+}
+
+/// An observer that shows nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn bytes(&mut self, _: Source, _: usize) {}
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its identity.
+    pub command_id: String,
+    /// How the command ended.
+    pub ending: Ending,
+    /// The record: the line as it was appended, or the body that could not be.
+    pub record: String,
+    /// Where the record is, or why it is not there.
+    pub stored: Result<Appended, NotStored>,
+    /// Whether the agent may go on after this run.
+    pub verdict: Result<Verdict, CallError>,
+    /// Why the fallback record stands in for the record, where it does.
+    pub fallback: Option<CallError>,
+}
+
+/// Why the record of a finished run is not in the record file.
+#[derive(Debug, thiserror::Error)]
+pub enum NotStored {
+    /// There was no place for it from the beginning, and the run was wanted all the same.
+    #[error("no record is kept: {0}")]
+    Refused(StoreError),
+    /// It waits in the store's `pending` folder; the next run or `feedback recover` appends it.
+    #[error("{0}")]
+    Waiting(FinishError),
+}
+
+/// Why a command was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The component or the policy cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The component did not make an intent.
+    #[error("the intent could not be built: {0}")]
+    Intent(CallError),
+    /// A record cannot be guaranteed.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The parent is not to be found.
+    #[error("parent `{id}`: {source}")]
+    Parent {
+        /// The id that was given.
+        id: String,
+        /// Why.
+        source: LookupError,
+    },
+    /// The working directory of the runner cannot be named.
+    #[error("the working directory cannot be found: {0}")]
+    WorkingDirectory(io::Error),
+}
+
+/// Returns a new id: a UUID version 7, unique and sortable by time.
+#[must_use]
+pub fn new_command_id() -> String {
+    Uuid::now_v7().to_string()
+}
+
+/// Runs commands for one project.
+#[derive(Debug)]
+pub struct Runner {
+    component: Component,
+    project: Project,
+    options: Options,
+}
+
+impl Runner {
+    /// Returns a runner that keeps its records in the project's record file.
+    #[must_use]
+    pub fn new(component: Component, project: Project) -> Self {
+        Self { component, project, options: Options::default() }
+    }
+
+    /// Returns the runner with other options for its store.
+    #[must_use]
+    pub fn with_store_options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Runs `argv` with the project's limits and `note` as what is expected.
+    ///
+    /// # Errors
+    /// Where the command was not started, because no record could have been kept.
+    pub fn run<A: Into<OsString>>(
+        &self,
+        argv: impl IntoIterator<Item = A>,
+        note: Option<&str>,
+    ) -> Result<Finished, RunError> {
+        let command = Command { argv: argv.into_iter().map(Into::into).collect(), ..Command::default() };
+        let request = Request {
+            command,
+            limits: self.limits(),
+            note: note.map(str::to_owned),
+            ..Request::default()
+        };
+        self.execute(&request, &mut Control::none(), &mut Silent)
+    }
+
+    /// Returns the limits that the project's policy sets.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        let defaults = Limits::default();
+        let settings = &self.project.settings;
+        Limits {
+            timeout: settings.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
+            grace: settings.grace_ms.map_or(defaults.grace, Duration::from_millis),
+            ..defaults
+        }
+    }
+
+    /// Runs a command; `control` brings the signals that the runner receives.
+    ///
+    /// # Errors
+    /// Where the command was not started, because no record could have been kept.
+    pub fn execute(
+        &self,
+        request: &Request,
+        control: &mut Control,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, RunError> {
+        let environment = environment_json(&supervise::environment(&request.command));
+        let mut session = Session::open(&self.component, &self.project.policy, &environment)?;
+        let mut scribe = ComponentScribe::new(self.component.clone());
+
+        let command_id = new_command_id();
+        let attempt = self.attempt(request.parent.as_deref(), &mut scribe)?;
+        let described = self.describe(request, &command_id, attempt)?;
+        let intent = session.intend(&described).map_err(RunError::Intent)?;
+        // Before the intent is on disk, so that a bad option leaves no trace of a run.
+        let capture = session.start_capture(&request.capture_options).map_err(RunError::Intent)?;
+
+        let begun = self.begin(&command_id, &intent);
+        let begun = match begun {
+            Err(refused) if !request.best_effort => return Err(refused.into()),
+            begun => begun,
+        };
+
+        let mut sink = CaptureSink { session: &mut session, capture: &capture, observer, stopped: None };
+        let ending = supervise::supervise(&request.command, &request.limits, control, &mut sink);
+        let built = match sink.stopped {
+            Some(stopped) => Err(stopped),
+            None => session.build(&intent, capture, &to_json(&ending)),
+        };
+        let (body, fallback) = match built {
+            Ok(body) => (body, None),
+            Err(cause) => (fallback::body(&intent, &ending, &cause), Some(cause)),
+        };
+
+        let stored = match begun {
+            Ok((run, store)) => store.finish(run, &body, &mut scribe).map_err(NotStored::Waiting),
+            Err(refused) => Err(NotStored::Refused(refused)),
+        };
+        let record = stored.as_ref().map_or_else(|_| body.clone(), |appended| appended.line.clone());
+        let verdict = self.may_continue(&record);
+        Ok(Finished { command_id, ending, record, stored, verdict, fallback })
+    }
+
+    fn begin(&self, command_id: &str, intent: &str) -> Result<(OpenRun, Store), StoreError> {
+        let store = Store::open(&self.project.record_file, self.options)?;
+        Ok((store.begin(command_id, intent)?, store))
+    }
+
+    /// Judges one record: may the agent go on after it?
+    ///
+    /// # Errors
+    /// Where the component stops. That is never a pass.
+    pub fn may_continue(&self, record: &str) -> Result<Verdict, CallError> {
+        match Session::open(&self.component, &self.project.policy, "") {
+            Ok(mut session) => session.may_continue(record),
+            Err(error) => Err(CallError::Unavailable(error.to_string())),
+        }
+    }
+
+    /// Returns the number of the attempt: one more than its parent's.
+    fn attempt(&self, parent: Option<&str>, scribe: &mut ComponentScribe) -> Result<u64, RunError> {
+        let Some(id) = parent else { return Ok(1) };
+        let fail = |source| RunError::Parent { id: id.to_owned(), source };
+        let line = lookup::find(&self.project.record_file, id, scribe).map_err(fail)?;
+        let record: Value = serde_json::from_str(&line).unwrap_or_default();
+        Ok(record.get("attempt").and_then(Value::as_u64).unwrap_or(1).saturating_add(1))
+    }
+
+    /// Returns the request as the component takes it.
+    fn describe(&self, request: &Request, command_id: &str, attempt: u64) -> Result<String, RunError> {
+        let here = std::env::current_dir().map_err(RunError::WorkingDirectory)?;
+        let cwd = request.command.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
+        let command: Vec<Value> = request.command.argv.iter().map(|argument| exact(argument.as_bytes())).collect();
+        let described = json!({
+            "command_id": command_id,
+            "parent_command_id": request.parent,
+            "attempt": attempt,
+            "command": command,
+            "cwd": exact(cwd.as_os_str().as_bytes()),
+            "agent_note": request.note,
+            "started_at": humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
+            "component": self.component.digest(),
+            "policy": self.project.policy_digest(),
+            "runner": env!("CARGO_PKG_VERSION"),
+        });
+        Ok(described.to_string())
+    }
+}
+
+/// Hands captured bytes to the component and remembers the first time it stopped.
+struct CaptureSink<'a> {
+    session: &'a mut Session,
+    capture: &'a Capture,
+    observer: &'a mut dyn Observer,
+    stopped: Option<CallError>,
+}
+
+impl Sink for CaptureSink<'_> {
+    fn bytes(&mut self, source: Source, bytes: &[u8]) {
+        // After a trap the command runs on, but nothing of it can be kept.
+        if self.stopped.is_none() {
+            self.stopped = self.session.push(self.capture, source, bytes).err();
+        }
+        self.observer.bytes(source, bytes.len());
+    }
+
+    fn end(&mut self, source: Source) {
+        if self.stopped.is_none() {
+            self.stopped = self.session.end(self.capture, source).err();
+        }
+    }
+}
+
+/// Returns bytes as text where they are UTF-8, and otherwise also in a form that loses nothing.
+fn exact(bytes: &[u8]) -> Value {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => json!({ "text": text }),
+        Err(_) => json!({ "text": String::from_utf8_lossy(bytes), "base64": BASE64_STANDARD.encode(bytes) }),
+    }
+}
+
+/// Every ending has a JSON form; the empty text would be refused by the component.
+fn to_json(ending: &Ending) -> String {
+    serde_json::to_string(ending).unwrap_or_default()
+}
+
+fn environment_json(environment: &[(OsString, OsString)]) -> String {
+    let lossy = |text: &OsString| text.to_string_lossy().into_owned();
+    let map: Map<String, Value> =
+        environment.iter().map(|(name, value)| (lossy(name), Value::String(lossy(value)))).collect();
+    Value::Object(map).to_string()
+}

@@ -1,0 +1,258 @@
+//! Starts a command: a new session, no descriptors but the three, and a precise reason if it fails.
+//!
+//! It neither reads output nor waits.
+
+mod diagnose;
+mod header;
+mod image;
+mod lookup;
+mod shell;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::ending::{NotStarted, NotStartedCause};
+use crate::tree;
+use image::Image;
+
+pub(crate) use shell::stages;
+
+/// The variable that marks every process of a run, so that those which leave its session are found.
+pub const RUN_ID: &str = "FEEDBACK_RUN_ID";
+
+/// What to run, and in which surroundings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Command {
+    /// The program and its arguments; no shell reads them.
+    pub argv: Vec<OsString>,
+    /// The working directory; the runner's own where absent.
+    pub cwd: Option<PathBuf>,
+    /// Where the command reads from.
+    pub stdin: Stdin,
+    /// Changes to the environment, in order; no value removes the variable.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// Whether to start from an empty environment instead of the runner's.
+    pub env_clear: bool,
+    /// Whether `argv[0]` is a script for bash and the rest are its positional parameters.
+    pub shell: bool,
+    /// The value of [`RUN_ID`] for the command; one is made up where it is absent.
+    pub run_id: Option<String>,
+}
+
+/// Where a command reads its input from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stdin {
+    /// From nowhere: the first read sees the end.
+    #[default]
+    Null,
+    /// From the runner's own standard input.
+    Inherit,
+}
+
+/// Returns the whole environment that the command will get, sorted by name.
+///
+/// The [`RUN_ID`] is among it only where the command names one.
+#[must_use]
+pub fn environment(command: &Command) -> Vec<(OsString, OsString)> {
+    let mut variables = BTreeMap::new();
+    if !command.env_clear {
+        variables.extend(std::env::vars_os());
+    }
+    for (name, value) in &command.env {
+        match value {
+            Some(value) => variables.insert(name.clone(), value.clone()),
+            None => variables.remove(name),
+        };
+    }
+    if let Some(run_id) = &command.run_id {
+        variables.insert(RUN_ID.into(), run_id.into());
+    }
+    variables.into_iter().collect()
+}
+
+/// A process that was started, and the ends of the pipes that it writes to.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    /// Just before the fork.
+    pub(crate) at: Instant,
+    /// The memory that the fork copied, in bytes.
+    pub(crate) copied: u64,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    /// Where bash reports the status of every stage; only for a shell command.
+    pub(crate) stages: Option<OwnedFd>,
+}
+
+/// A fresh script may still be open for writing in a process that is about to close it.
+const BUSY_RETRIES: u32 = 5;
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Starts the command. What can fail is done first, so that a failure leaves nothing behind.
+pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
+    let environment = environment(command);
+    check_texts(command, &environment)?;
+    let directory = lookup::enter(command.cwd.as_deref())?;
+    let stages = if command.shell {
+        Some(pipe("stages")?)
+    } else {
+        None
+    };
+    let argv = match &stages {
+        Some((_, write)) => shell::argv(&command.argv, write),
+        None => command.argv.clone(),
+    };
+    let program = lookup::locate(&argv, &environment, &directory).map_err(|refusal| {
+        if command.shell {
+            shell::without_bash(refusal)
+        } else {
+            refusal
+        }
+    })?;
+    let (stages, stages_write) = stages.unzip();
+    let image = Image::new(&program, &argv, &environment)?
+        .in_directory(directory)
+        .keeping(stages_write);
+    let (stdout, stdout_write) = pipe("stdout")?;
+    let (stderr, stderr_write) = pipe("stderr")?;
+    let mut process = image.process(stdin(command.stdin)?, stdout_write, stderr_write);
+    let (at, copied) = (Instant::now(), image::memory_that_a_fork_copies());
+    let run_id = command.run_id.as_deref().unwrap_or_default();
+    let child = spawn(&mut process, run_id).map_err(|error| {
+        diagnose::failed_start(
+            &error,
+            &program,
+            &argv,
+            &environment,
+            command.cwd.as_deref(),
+        )
+    })?;
+    // The command object still holds the writing ends; with them open, no end would ever be seen.
+    drop(process);
+    Ok(Started {
+        child,
+        at,
+        copied: copied.max(image::memory_that_a_fork_copies()),
+        stdout,
+        stderr,
+        stages,
+    })
+}
+
+fn spawn(process: &mut std::process::Command, run_id: &str) -> io::Result<Child> {
+    let mut attempt = 0;
+    loop {
+        match tree::enrol(run_id, || process.spawn()) {
+            Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) && attempt < BUSY_RETRIES => {
+                attempt += 1;
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn check_texts(command: &Command, environment: &[(OsString, OsString)]) -> Result<(), NotStarted> {
+    let refuse = |error: String| {
+        Err(NotStarted::new(
+            NotStartedCause::InvalidArgument,
+            Some(libc::EINVAL),
+            error,
+        ))
+    };
+    if command.argv.is_empty() {
+        return refuse("no command was given".to_owned());
+    }
+    if let Some(position) = command.argv.iter().position(|text| has_nul(text)) {
+        return refuse(format!("argument {position} has a NUL byte in it"));
+    }
+    if command
+        .cwd
+        .as_ref()
+        .is_some_and(|cwd| has_nul(cwd.as_os_str()))
+    {
+        return refuse("the working directory has a NUL byte in it".to_owned());
+    }
+    // A removal that cannot be carried out is refused too: the caller believes the variable gone.
+    let changed = command.env.iter().map(|(name, _)| name);
+    for name in changed.chain(environment.iter().map(|(name, _)| name)) {
+        let bytes = name.as_bytes();
+        // A name that the runner itself inherited may begin with `=`.
+        let inherited = environment.iter().any(|(known, _)| known == name)
+            && command.env.iter().all(|(changed, _)| changed != name);
+        if !inherited && (bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0)) {
+            return refuse(format!(
+                "not a name of an environment variable: `{}`",
+                shown(name)
+            ));
+        }
+    }
+    match environment.iter().find(|(_, value)| has_nul(value)) {
+        Some((name, _)) => refuse(format!(
+            "the environment variable `{}` has a NUL byte in its value",
+            shown(name)
+        )),
+        None => Ok(()),
+    }
+}
+
+fn has_nul(text: &OsStr) -> bool {
+    text.as_bytes().contains(&0)
+}
+
+/// Returns a text as an error sentence shows it: one line, with control characters visible.
+fn shown(text: &OsStr) -> String {
+    text.to_string_lossy()
+        .escape_default()
+        .to_string()
+        .replace("\\'", "'")
+        .replace("\\\"", "\"")
+}
+
+/// Opened here, so that its absence is not taken for the program's.
+fn stdin(stdin: Stdin) -> Result<Stdio, NotStarted> {
+    const NOTHING: &str = "/dev/null";
+    match stdin {
+        Stdin::Inherit => Ok(Stdio::inherit()),
+        Stdin::Null => File::open(NOTHING).map(Stdio::from).map_err(|error| {
+            let text = format!("standard input: `{NOTHING}` cannot be opened: {error}");
+            NotStarted::new(
+                lookup::cause_of_shortage(&error),
+                error.raw_os_error(),
+                text,
+            )
+        }),
+    }
+}
+
+fn pipe(purpose: &str) -> Result<(OwnedFd, OwnedFd), NotStarted> {
+    let (read, write) = io::pipe().map_err(|error| {
+        let text = format!("no pipe for {purpose}: {error}");
+        NotStarted::new(NotStartedCause::ResourceLimit, error.raw_os_error(), text)
+    })?;
+    Ok((read.into(), write.into()))
+}
+
+/// Opens a directory only to be entered or searched, where the system can.
+fn open_directory(path: &std::path::Path) -> Result<OwnedFd, Errno> {
+    #[cfg(target_os = "linux")]
+    let flags = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let flags = OFlags::RDONLY;
+    rustix::fs::openat(
+        CWD,
+        path,
+        flags | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+}

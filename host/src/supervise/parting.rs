@@ -1,0 +1,89 @@
+//! What a run does after its leader has ended: reads what is left, deals with what outlived it.
+//!
+//! All of it takes a bounded time, whatever the descendants do.
+
+use std::time::{Duration, Instant};
+
+use super::clock::later;
+use super::run::{ROUND, Run};
+use crate::ending::{Fate, Leftover, Stage};
+use crate::spawn::{Command, stages};
+
+/// How long what has been killed may take to close its pipes.
+const LAST_DRAIN: Duration = Duration::from_millis(50);
+/// How long a descendant may outlive the leader without being called a leftover.
+const STRAGGLING: Duration = Duration::from_millis(50);
+
+impl Run<'_> {
+    /// After a limit or a cancellation: the rest of the tree has what is left of the grace, then
+    /// it is killed; whatever the streams still hold is read.
+    pub(super) fn end_tree(&mut self) -> Vec<Leftover> {
+        while let Some(stopping) = &self.stopping {
+            let now = Instant::now();
+            if now >= stopping.kill_at || self.tree.members().is_empty() {
+                break;
+            }
+            self.turn(Some(ROUND.min(stopping.kill_at - now)));
+        }
+        let leftovers = self.tree.kill_all();
+        if let Some(stopping) = &mut self.stopping {
+            stopping.escalated |= !leftovers.is_empty();
+        }
+        self.drain(LAST_DRAIN);
+        leftovers
+    }
+
+    /// After the command has ended by itself: the streams are read for a fixed time, however
+    /// busy they are kept, and what has outlived the command is named.
+    pub(super) fn leave(&mut self) -> Vec<Leftover> {
+        self.drain(self.limits.drain);
+        let members = self.tree.settle(STRAGGLING.min(self.limits.drain));
+        if self.limits.keep_background {
+            let kept = |member: crate::tree::Member| Leftover {
+                pid: member.pid,
+                name: member.name,
+                fate: Fate::Kept,
+            };
+            return members.into_iter().map(kept).collect();
+        }
+        self.tree.sweep(&members)
+    }
+
+    /// After the leader's status was lost: nothing is signalled, as its group may be a stranger's.
+    pub(super) fn let_go(&mut self) -> Vec<Leftover> {
+        self.drain(self.limits.drain);
+        Vec::new()
+    }
+
+    /// Reads until both ends have been seen, `time` is over, or the user wants to leave.
+    fn drain(&mut self, time: Duration) {
+        let limit = later(Instant::now(), time);
+        while !self.pump.is_done() && self.interrupted.is_none_or(|_| self.stopping.is_some()) {
+            let left = limit.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            self.turn(Some(left));
+        }
+        self.pump.empty(self.sink);
+    }
+
+    pub(super) fn read_stages(&self, command: &Command) -> Vec<Stage> {
+        let Some(pipe) = &self.stages else {
+            return Vec::new();
+        };
+        // The shell has exited, so its report is complete; another process that holds the pipe
+        // must not make this wait.
+        let mut report = vec![0; 64 * 1024];
+        let readable = rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK);
+        let count = readable
+            .and_then(|()| rustix::io::read(pipe, &mut report))
+            .unwrap_or(0);
+        let script = command
+            .argv
+            .first()
+            .map(|script| script.to_string_lossy())
+            .unwrap_or_default();
+        stages(&script, report.get(..count).unwrap_or_default())
+    }
+}

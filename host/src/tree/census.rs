@@ -1,0 +1,229 @@
+//! Reads from `/proc` which processes belong to a run.
+//!
+//! A process belongs to it if it is in the leader's session or group, descends from one that is,
+//! carries the run's mark in its environment, or, where this process adopts orphans, has become
+//! its child. It is never older than the leader. This file only looks; it signals one process at
+//! a time, and never the wrong one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
+#[cfg(target_os = "linux")]
+use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+
+use super::entry::{Entry, entries};
+use crate::spawn::RUN_ID;
+
+/// Whether the calling process takes over what a run leaves behind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Adoption {
+    /// For a process that has children of its own: nothing is adopted and only the run's own
+    /// leader is reaped. What leaves the session and clears its environment is not found.
+    #[default]
+    None,
+    /// For a process that exists for its runs alone: orphans become its children, so that none is
+    /// lost, and it stops together with a run that is paused.
+    Subreaper,
+}
+
+/// The leaders of all the runs of this process and their marks: what belongs to one of them is
+/// never taken for another's.
+static LEADERS: Mutex<Leaders> = Mutex::new(Leaders::new());
+
+type Leaders = BTreeMap<i32, Vec<u8>>;
+
+/// Starts a leader and enters it into the list in one step: while the list is held, no other run
+/// can take the new process for an orphan, and signal or reap it.
+pub(crate) fn enrol(run_id: &str, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
+    let mut leaders = leaders();
+    let child = spawn()?;
+    leaders.insert(Pid::from_child(&child).as_raw_pid(), mark(run_id));
+    Ok(child)
+}
+
+fn mark(run_id: &str) -> Vec<u8> {
+    format!("{RUN_ID}={run_id}").into_bytes()
+}
+
+fn leaders() -> MutexGuard<'static, Leaders> {
+    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How the members of one run are told from all other processes.
+#[derive(Debug)]
+pub(crate) struct Census {
+    leader: i32,
+    started: u64,
+    mark: Vec<u8>,
+    adoption: Adoption,
+}
+
+/// One process of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) pid: i32,
+    pub(crate) group: i32,
+    /// When it started, in the system's own unit; with the pid it names one process for good.
+    pub(crate) started: u64,
+    pub(crate) name: String,
+}
+
+impl Census {
+    pub(crate) fn new(leader: Pid, run_id: &str, adoption: Adoption) -> Self {
+        let leader = leader.as_raw_pid();
+        let started = Entry::read(leader).map_or(0, |entry| entry.started);
+        Self {
+            leader,
+            started,
+            mark: mark(run_id),
+            adoption,
+        }
+    }
+
+    /// Returns the living members without the leader, oldest first.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        let others =
+            entries().filter(|entry| entry.started >= self.started && entry.pid != self.leader);
+        let (mut members, mut undecided): (Vec<_>, Vec<_>) = others
+            .filter(Entry::is_alive)
+            .partition(|entry| self.is_member(entry));
+        let mut parents: BTreeSet<i32> = members.iter().map(|entry| entry.pid).collect();
+        parents.insert(self.leader);
+        // Children of members are members, and so are theirs.
+        loop {
+            let (found, rest): (Vec<_>, Vec<_>) = undecided
+                .into_iter()
+                .partition(|entry| parents.contains(&entry.parent));
+            undecided = rest;
+            if found.is_empty() {
+                break;
+            }
+            parents.extend(found.iter().map(|entry| entry.pid));
+            members.extend(found);
+        }
+        members.sort_by_key(|entry| (entry.started, entry.pid));
+        members.into_iter().map(Member::from).collect()
+    }
+
+    /// Collects the dead that the runs of this process have left to it.
+    pub(crate) fn reap_adopted(&self) {
+        if self.adoption == Adoption::None {
+            return;
+        }
+        // Held throughout, so that the child of a start that fails is left to whoever started it.
+        let leaders = leaders();
+        let dead = entries().filter(|entry| {
+            !entry.is_alive() && is_child(entry) && !leaders.contains_key(&entry.pid)
+        });
+        for pid in dead.filter_map(|entry| Pid::from_raw(entry.pid)) {
+            let _ = waitid(
+                WaitId::Pid(pid),
+                WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+            );
+        }
+    }
+
+    fn is_member(&self, entry: &Entry) -> bool {
+        if entry.session == self.leader || entry.group == self.leader {
+            return true;
+        }
+        mark_of(entry.pid).is_some_and(|mark| mark == self.mark)
+            || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
+    }
+
+    /// Says whether a member is of a run within this one, whose runner will see to it.
+    pub(crate) fn is_of_an_inner_run(&self, member: &Member) -> bool {
+        mark_of(member.pid).is_some_and(|mark| mark != self.mark)
+    }
+
+    /// Says whether an orphan can only have come from this run.
+    fn may_adopt(&self, entry: &Entry) -> bool {
+        // With several runs at once, one without a mark waits for the run that ends last.
+        is_child(entry) && leaders().keys().all(|leader| *leader == self.leader)
+    }
+}
+
+/// Returns the mark that a process carries. One of another user does not show it.
+fn mark_of(pid: i32) -> Option<Vec<u8>> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let is_mark = |variable: &&[u8]| {
+        let value = variable.strip_prefix(RUN_ID.as_bytes());
+        value.is_some_and(|value| value.starts_with(b"="))
+    };
+    variables.find(is_mark).map(<[u8]>::to_vec)
+}
+
+fn is_child(entry: &Entry) -> bool {
+    entry.parent == getpid().as_raw_pid()
+}
+
+impl Drop for Census {
+    fn drop(&mut self) {
+        leaders().remove(&self.leader);
+    }
+}
+
+impl From<Entry> for Member {
+    fn from(entry: Entry) -> Self {
+        Self {
+            pid: entry.pid,
+            group: entry.group,
+            started: entry.started,
+            name: entry.name,
+        }
+    }
+}
+
+impl Member {
+    /// Returns a handle on the process, or nothing if it is gone.
+    pub(crate) fn handle(&self) -> Option<OwnedFd> {
+        let handle = pidfd(Pid::from_raw(self.pid)?)?;
+        // The pid may have passed to another process before the handle was opened.
+        self.is_there().then_some(handle)
+    }
+
+    fn is_there(&self) -> bool {
+        Entry::read(self.pid).is_some_and(|entry| entry.started == self.started && entry.is_alive())
+    }
+
+    fn send_by_number(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// Signals this process and no other that has got its pid since.
+    pub(crate) fn signal(&self, signal: Signal) {
+        match self.handle() {
+            Some(handle) => send(&handle, signal),
+            // Without handles, or without a descriptor for one, a moment's doubt remains.
+            None if self.is_there() => self.send_by_number(signal),
+            None => {}
+        }
+    }
+}
+
+/// Returns a handle on a process where the system has such a thing.
+#[cfg(target_os = "linux")]
+pub(crate) fn pidfd(pid: Pid) -> Option<OwnedFd> {
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+#[cfg(target_os = "linux")]
+fn send(handle: &OwnedFd, signal: Signal) {
+    // Not permitted or gone: both show when the members are counted again.
+    let _ = pidfd_send_signal(handle, signal);
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn pidfd(_pid: Pid) -> Option<OwnedFd> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send(_handle: &OwnedFd, _signal: Signal) {}

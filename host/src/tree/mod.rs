@@ -1,0 +1,180 @@
+//! The processes of a run beside its leader: finds them, signals them, and ends what is left.
+//!
+//! Off Linux it sees none, and only the leader's process group is reached. It never waits for the
+//! leader, whose pid must stay taken until the group has been signalled.
+
+mod census;
+mod entry;
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::ending::{Fate, Leftover};
+use crate::signal::timespec;
+
+pub use census::Adoption;
+use census::Census;
+pub(crate) use census::Member;
+pub(crate) use census::{enrol, pidfd};
+
+/// How long a leftover has for an orderly end before it is killed.
+const COURTESY: Duration = Duration::from_millis(100);
+/// How long killed processes have to disappear before they count as survivors.
+const DISAPPEARANCE: Duration = Duration::from_millis(200);
+/// How often new members are looked for while old ones are waited for.
+const ROUND: Duration = Duration::from_millis(20);
+
+/// Everything that a run started.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    leader: Pid,
+    census: Census,
+}
+
+impl Tree {
+    pub(crate) fn new(leader: Pid, run_id: &str, adoption: Adoption) -> Self {
+        Self {
+            leader,
+            census: Census::new(leader, run_id, adoption),
+        }
+    }
+
+    /// Returns the living members without the leader.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        self.census.members()
+    }
+
+    /// Signals the leader's group, and every member outside of it; but what is asked of a run
+    /// within this one is its own runner's to pass on, or that one would take it for a crash.
+    ///
+    /// The leader must not have been reaped: until then no stranger can have its group's number.
+    pub(crate) fn signal(&self, signal: Signal) {
+        // A group without a living process is no error.
+        let _ = kill_process_group(self.leader, signal);
+        for member in self.members() {
+            let is_told = member.group == self.leader.as_raw_pid();
+            let is_passed_on = signal != Signal::KILL && self.census.is_of_an_inner_run(&member);
+            if !is_told && !is_passed_on {
+                member.signal(signal);
+            }
+        }
+    }
+
+    /// Signals the leader's group alone.
+    pub(crate) fn signal_group(&self, signal: Signal) {
+        let _ = kill_process_group(self.leader, signal);
+    }
+
+    /// Returns the members that are still there after `patience`: some are about to end by
+    /// themselves, such as a stage whose reader has just gone.
+    pub(crate) fn settle(&self, patience: Duration) -> Vec<Member> {
+        let members = self.members();
+        if members.is_empty() {
+            return members;
+        }
+        self.wait_until_empty(Instant::now() + patience)
+    }
+
+    /// Ends `members` and whatever else is found: politely, then with SIGKILL. Returns in bounded
+    /// time what became of each.
+    pub(crate) fn sweep(&self, members: &[Member]) -> Vec<Leftover> {
+        // Where nobody was alive, nobody can have been started since.
+        if members.is_empty() {
+            return Vec::new();
+        }
+        let mut seen = Seen::default();
+        seen.add(members);
+        self.signal(Signal::TERM);
+        self.signal(Signal::CONT);
+        seen.add(&self.wait_until_empty(Instant::now() + COURTESY));
+        let survivors = self.kill(&mut seen);
+        seen.leftovers(&survivors)
+    }
+
+    /// Kills every member there is, and names those that were there.
+    pub(crate) fn kill_all(&self) -> Vec<Leftover> {
+        let mut seen = Seen::default();
+        let survivors = self.kill(&mut seen);
+        seen.leftovers(&survivors)
+    }
+
+    /// Kills until nothing new appears: what is killed may have forked just before.
+    fn kill(&self, seen: &mut Seen) -> Vec<Member> {
+        let limit = Instant::now() + DISAPPEARANCE;
+        loop {
+            let members = self.members();
+            seen.add(&members);
+            if members.is_empty() || Instant::now() >= limit {
+                return members;
+            }
+            self.signal_group(Signal::KILL);
+            members
+                .iter()
+                .for_each(|member| member.signal(Signal::KILL));
+            wait_for_any(&members, limit);
+        }
+    }
+
+    /// Returns who is left when `limit` has come, or nobody as soon as that is so.
+    fn wait_until_empty(&self, limit: Instant) -> Vec<Member> {
+        loop {
+            let members = self.members();
+            if members.is_empty() || Instant::now() >= limit {
+                return members;
+            }
+            wait_for_any(&members, limit);
+        }
+    }
+
+    /// Collects the dead that this process has adopted.
+    pub(crate) fn reap_adopted(&self) {
+        self.census.reap_adopted();
+    }
+}
+
+/// Waits until one of the members ends, but no longer than one round.
+fn wait_for_any(members: &[Member], limit: Instant) {
+    let handles: Vec<OwnedFd> = members.iter().filter_map(Member::handle).collect();
+    let mut fds: Vec<_> = handles
+        .iter()
+        .map(|fd| PollFd::new(fd, PollFlags::IN))
+        .collect();
+    let left = limit.saturating_duration_since(Instant::now()).min(ROUND);
+    // An interruption only makes the round shorter.
+    let _ = poll(&mut fds, Some(&timespec(left)));
+}
+
+/// Who has been seen, by pid and start time, since a pid alone can come twice.
+#[derive(Default)]
+struct Seen(BTreeMap<(i32, u64), String>);
+
+impl Seen {
+    fn add(&mut self, members: &[Member]) {
+        for member in members {
+            self.0
+                .entry((member.pid, member.started))
+                .or_insert_with(|| member.name.clone());
+        }
+    }
+
+    fn leftovers(self, survivors: &[Member]) -> Vec<Leftover> {
+        let fate = |pid, started| {
+            let alive = survivors
+                .iter()
+                .any(|left| (left.pid, left.started) == (pid, started));
+            if alive { Fate::Survived } else { Fate::Killed }
+        };
+        let named = self.0.into_iter();
+        named
+            .map(|((pid, started), name)| Leftover {
+                pid,
+                name,
+                fate: fate(pid, started),
+            })
+            .collect()
+    }
+}

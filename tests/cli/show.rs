@@ -1,0 +1,35 @@
+//! Reading one record back.
+
+use crate::sandbox::{Sandbox, text};
+
+#[test]
+fn the_newest_the_newest_failure_and_one_by_id_are_shown() {
+    let sandbox = Sandbox::new();
+    let failed = sandbox.run(["sh", "-c", "echo why it failed >&2; exit 4"]);
+    let newest = sandbox.run(["true"]);
+
+    assert_eq!(sandbox.call(["show"]).json(), newest);
+    assert_eq!(sandbox.call(["show", "--failed"]).json(), failed);
+    assert_eq!(sandbox.call(["show", text(&failed, "command_id")]).json(), failed);
+
+    let shown = sandbox.call(["show", "--failed", "--text"]).stdout;
+    assert!(shown.starts_with("exited 4") && shown.contains("    why it failed"), "{shown}");
+    assert!(shown.contains("sh -c 'echo why it failed >&2; exit 4'"), "{shown}");
+}
+
+#[test]
+fn a_run_without_an_exit_code_is_a_failure() {
+    let sandbox = Sandbox::new();
+    let killed = sandbox.run(["sh", "-c", "kill -TERM $$"]);
+    sandbox.run(["true"]);
+    assert_eq!(sandbox.call(["show", "--failed"]).json(), killed);
+}
+
+#[test]
+fn what_is_not_there_is_said_in_one_line() {
+    let sandbox = Sandbox::new();
+    sandbox.call(["show"]).says(2, &["feedback_record.jsonl"]);
+    sandbox.run(["true"]);
+    sandbox.call(["show", "--failed"]).says(2, &["fail"]);
+    sandbox.call(["show", "no-such-id"]).says(2, &["no-such-id"]);
+}

@@ -1,0 +1,110 @@
+//! A pipeline shows the status of every stage, through no part of its output.
+
+use crate::rig::{Done, Trial, folder};
+use serde_json::{Value, json};
+
+fn stages(done: &Done) -> Value {
+    done.json()["stages"].clone()
+}
+
+fn codes(script: &str) -> Vec<Option<i32>> {
+    Trial::shell(script)
+        .run()
+        .ending
+        .stages
+        .iter()
+        .map(|stage| stage.exit_code)
+        .collect()
+}
+
+#[test]
+fn a_failure_before_the_last_stage_is_seen() {
+    let done = Trial::shell("(echo out; exit 3) | cat | cat").run();
+    done.exited(0);
+    assert_eq!(
+        stages(&done),
+        json!([
+            {"command": "(echo out; exit 3)", "exit_code": 3, "signal": null},
+            {"command": "cat", "exit_code": 0, "signal": null},
+            {"command": "cat", "exit_code": 0, "signal": null},
+        ])
+    );
+}
+
+#[test]
+fn a_reader_that_stops_early_shows_as_sigpipe_and_not_as_a_code() {
+    let done = Trial::shell("yes | head -n 1").run();
+    done.exited(0);
+    assert_eq!(done.text(), "y\n");
+    assert_eq!(
+        stages(&done)[0],
+        json!({"command": "yes", "exit_code": null, "signal": 13})
+    );
+    assert_eq!(stages(&done)[1]["exit_code"], 0);
+}
+
+#[test]
+fn the_exit_code_of_the_script_is_its_own() {
+    let done = Trial::shell("true | (exit 7)").run();
+    done.exited(7);
+    assert_eq!(stages(&done)[1]["exit_code"], 7);
+    Trial::shell("kill -9 $$").run().json()["outcome"]["signal"]
+        .as_i64()
+        .filter(|signal| *signal == 9)
+        .unwrap();
+}
+
+#[test]
+fn no_script_can_swallow_the_report() {
+    for script in [
+        "false | true # x",
+        "false | true \\",
+        "false | true; exit",
+        "set -e\nfalse | true\n",
+        "false | true\n\n",
+    ] {
+        assert_eq!(codes(script), [Some(1), Some(0)], "{script}");
+    }
+    assert_eq!(
+        codes("set -e; false | false; echo not reached"),
+        [Some(1), Some(1)]
+    );
+}
+
+#[test]
+fn a_script_that_bash_cannot_read_fails_and_reports_no_success() {
+    let done = Trial::shell("echo 'x | cat").run();
+    assert_ne!(done.ending.exit_code(), Some(0));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("unexpected EOF"));
+}
+
+#[test]
+fn the_report_does_not_show_in_the_output() {
+    let done = Trial::shell("echo a | cat").run();
+    assert_eq!((done.text().as_str(), done.stderr.len()), ("a\n", 0));
+}
+
+#[test]
+fn what_follows_the_script_are_its_parameters() {
+    let mut trial = Trial::of(["echo \"$1-$2\"", "a b", "c"]);
+    trial.command.shell = true;
+    assert_eq!(trial.run().text(), "a b-c\n");
+}
+
+#[test]
+fn without_bash_the_pipeline_is_not_started() {
+    let folder = folder();
+    let error = Trial::shell("true | true")
+        .env("PATH", folder.path())
+        .run()
+        .not_started("program-not-found", "ENOENT");
+    assert_eq!(
+        error,
+        "program not found: `bash`, which a shell pipeline needs"
+    );
+}
+
+#[test]
+fn a_plain_command_has_no_stages() {
+    assert_eq!(stages(&Trial::of(["true"]).run()), json!([]));
+}

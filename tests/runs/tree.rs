@@ -1,0 +1,196 @@
+//! What a command leaves behind is found, named and ended; what is not its own is left alone.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::rig::{Driver, Trial, eventually, folder, is_alive, kill, pid_in, puppet, state, word};
+use feedback_host::ending::Fate;
+use serde_json::json;
+
+#[test]
+fn a_background_child_that_holds_stdout_does_not_hold_the_run() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["say", "before", "leave", word(&file), "exit", "0"])
+        .timeout(60_000)
+        .run();
+    done.exited(0);
+    assert!(done.took < Duration::from_secs(10));
+    assert!(!done.ending.stdout.end_seen && !done.ending.stderr.end_seen);
+    assert_eq!(done.text(), "before\n");
+    let pid = pid_in(&file);
+    assert_eq!(
+        done.json()["leftovers"],
+        json!([{"pid": pid, "name": "puppet", "fate": "killed"}])
+    );
+    assert!(!is_alive(pid));
+}
+
+#[test]
+fn a_daemon_that_forked_twice_into_its_own_session_is_swept_and_named() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["leave-daemon", word(&file), "exit", "0"]).run();
+    done.exited(0);
+    assert!(done.ending.stdout.end_seen);
+    let pid = pid_in(&file);
+    assert_eq!(
+        done.json()["leftovers"],
+        json!([{"pid": pid, "name": "puppet", "fate": "killed"}])
+    );
+    assert!(!is_alive(pid));
+}
+
+#[test]
+fn a_leftover_that_ignores_sigterm_is_killed() {
+    let folder = folder();
+    let file = folder.path().join("resist");
+    let done = Trial::puppet(["leave-session", word(&file), "exit", "3"]).run();
+    done.exited(3);
+    assert_eq!(done.ending.leftovers[0].fate, Fate::Killed);
+    assert!(!is_alive(pid_in(&file)));
+}
+
+#[test]
+fn background_processes_are_kept_on_request_and_the_record_says_so() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["leave-daemon", word(&file), "exit", "0"])
+        .keep_background()
+        .run();
+    done.exited(0);
+    let pid = pid_in(&file);
+    assert_eq!(
+        done.json()["leftovers"],
+        json!([{"pid": pid, "name": "puppet", "fate": "kept"}])
+    );
+    assert!(is_alive(pid));
+    kill(pid, libc::SIGKILL);
+}
+
+#[test]
+fn leftovers_of_a_command_that_was_killed_are_swept_too() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["leave", word(&file), "kill-self", "9"]).run();
+    assert_eq!(done.outcome()["signal"], 9);
+    assert_eq!(done.ending.leftovers.len(), 1);
+    assert!(!is_alive(pid_in(&file)));
+}
+
+#[test]
+fn a_command_that_kills_its_own_group_does_not_reach_the_runner() {
+    let done = Trial::puppet(["say", "before", "kill-group"]).run();
+    assert_eq!(done.outcome()["signal"], 9);
+    assert_eq!(done.text(), "before\n");
+}
+
+#[test]
+fn a_process_that_is_not_of_the_run_is_neither_signalled_nor_reaped() {
+    let mut stranger = Command::new(puppet())
+        .arg("wait")
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut dead = Command::new(puppet())
+        .args(["exit", "7"])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let dead_pid = i32::try_from(dead.id()).unwrap();
+    eventually("the other child has ended", || !is_alive(dead_pid));
+    let folder = folder();
+    let done = Trial::puppet([
+        "leave-daemon",
+        word(&folder.path().join("pid")),
+        "exit",
+        "0",
+    ])
+    .run();
+    assert_eq!(done.ending.leftovers.len(), 1);
+    assert_eq!(stranger.try_wait().unwrap(), None);
+    assert_eq!(dead.wait().unwrap().code(), Some(7));
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+}
+
+#[test]
+fn a_runner_that_adopts_finds_even_what_has_hidden_its_mark_and_leaves_no_zombie() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let ending = Driver::start(&[], &["leave-bare", word(&file), "exit", "0"]).ending();
+    let pid = pid_in(&file);
+    assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 0}));
+    assert_eq!(
+        ending["leftovers"],
+        json!([{"pid": pid, "name": "puppet", "fate": "killed"}])
+    );
+    assert_eq!(ending["children"], json!([]));
+    assert!(!is_alive(pid));
+}
+
+#[test]
+fn a_runner_that_adopts_keeps_background_processes_on_request() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let ending = Driver::start(&["--keep"], &["leave-daemon", word(&file), "exit", "0"]).ending();
+    let pid = pid_in(&file);
+    assert_eq!(ending["leftovers"][0]["fate"], "kept");
+    assert!(is_alive(pid));
+    kill(pid, libc::SIGKILL);
+}
+
+#[test]
+fn a_process_that_cannot_be_ended_is_named_and_the_run_still_ends() {
+    if !rustix::process::geteuid().is_root() {
+        // Only root can make a process that the runner may not signal.
+        return;
+    }
+    let folder = folder();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let (file, copy) = (folder.path().join("resist"), folder.path().join("puppet"));
+    std::fs::copy(puppet(), &copy).unwrap();
+    let other = folder.path().join("of-root");
+    std::fs::copy(puppet(), &other).unwrap();
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let mut runner = Command::new(&copy);
+    runner
+        .arg("drive")
+        .arg(&other)
+        .args(["become-root", "leave", word(&file), "exit", "0"]);
+    let output = runner
+        .uid(65534)
+        .gid(65534)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let ending: serde_json::Value =
+        serde_json::from_str(text.trim().strip_prefix("ENDING ").unwrap()).unwrap();
+    let pid = pid_in(&file);
+    assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 0}));
+    assert_eq!(
+        ending["leftovers"],
+        json!([{"pid": pid, "name": "of-root", "fate": "survived"}])
+    );
+    assert!(is_alive(pid));
+    kill(pid, libc::SIGKILL);
+}
+
+#[test]
+fn a_sink_that_panics_leaves_no_process_behind() {
+    let (send, receive) = std::sync::mpsc::channel();
+    let run = std::thread::spawn(move || {
+        Trial::puppet(["say-pid", "wait"])
+            .when("pid ", move |text, _| {
+                send.send(text.trim().strip_prefix("pid ").unwrap().parse().unwrap())
+                    .unwrap();
+                panic!("on purpose");
+            })
+            .run()
+    });
+    assert!(run.join().is_err());
+    assert_eq!(state(receive.recv().unwrap()), None);
+}
