@@ -2,7 +2,7 @@
 //!
 //! It may let a line through that then gets no grade.
 
-use memchr::memchr;
+use memchr::memchr2;
 
 use super::form;
 use super::location::starts_with_location;
@@ -52,10 +52,12 @@ pub(super) fn opens(line: &str) -> bool {
             .is_some_and(|byte| *byte == b')'),
         [0x80..=0xff, ..] => form::start(text) > 0,
         _ => {
-            // A place is a colon and then a digit, near the start.
+            // A place is a colon and then a digit, near the start and with no space before it.
             let near = bytes.get(..200).unwrap_or(bytes);
-            memchr(b':', near).is_some_and(|at| bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
-                && starts_with_location(text)
+            let opens_with_one = memchr2(b':', b' ', near).is_some_and(|at| {
+                near.get(at) == Some(&b':') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
+            });
+            (opens_with_one || bytes.ends_with(b"]:")) && starts_with_location(text)
         }
     }
 }

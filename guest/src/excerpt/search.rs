@@ -26,7 +26,9 @@ pub(super) struct Found {
 pub(super) struct Search {
     /// The groups by their hashes, for a quick no.
     bitmap: Box<[u64; 1 << (BITS - 6)]>,
-    /// The groups, sorted.
+    /// How many groups come before each word of the bitmap, and how many there are.
+    ranks: Vec<usize>,
+    /// The groups, in the order of the bitmap's words.
     groups: Vec<u32>,
     /// What each of them belongs to.
     anchors: Vec<Anchor>,
@@ -53,6 +55,7 @@ impl Search {
     fn new() -> Self {
         let mut search = Self {
             bitmap: Box::new([0; 1 << (BITS - 6)]),
+            ranks: Vec::new(),
             groups: Vec::new(),
             anchors: Vec::new(),
         };
@@ -62,7 +65,15 @@ impl Search {
         for (mark, _) in STARTS.iter().chain(ENDS) {
             search.learn(mark, None);
         }
-        search.anchors.sort_by_key(|anchor| anchor.group);
+        search
+            .anchors
+            .sort_by_key(|anchor| (slot(anchor.group).0, anchor.group));
+        search.ranks = (0..=search.bitmap.len())
+            .map(|word| {
+                let before = |anchor: &Anchor| slot(anchor.group).0 < word;
+                search.anchors.partition_point(before)
+            })
+            .collect();
         search.groups = search.anchors.iter().map(|anchor| anchor.group).collect();
         search
     }
@@ -171,9 +182,7 @@ impl Search {
         if !self.may_be(group) {
             return ControlFlow::Continue(());
         }
-        let first = self.groups.partition_point(|other| *other < group);
-        let anchors = self.anchors.iter().skip(first);
-        for anchor in anchors.take_while(|anchor| anchor.group == group) {
+        for (_, anchor) in self.in_word(group).filter(|(other, _)| **other == group) {
             let start = (at + 1).checked_sub(anchor.back);
             let here = start.and_then(|start| line.get(start..start + anchor.text.len()));
             let holds = here.is_some_and(|here| here.eq_ignore_ascii_case(anchor.text.as_bytes()));
@@ -182,6 +191,17 @@ impl Search {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Returns the few groups that share a word of the bitmap with this one.
+    fn in_word(&self, group: u32) -> impl Iterator<Item = (&u32, &Anchor)> {
+        let (word, _) = slot(group);
+        let first = self.ranks.get(word).copied().unwrap_or(0);
+        let end = self.ranks.get(word + 1).copied().unwrap_or(first);
+        let groups = self.groups.get(first..end).unwrap_or_default();
+        groups
+            .iter()
+            .zip(self.anchors.get(first..end).unwrap_or_default())
     }
 
     fn any_may_be(&self, groups: [u32; 4]) -> bool {
