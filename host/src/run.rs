@@ -230,7 +230,7 @@ impl Runner {
         let record = stored
             .as_ref()
             .map_or_else(|_| body.clone(), |appended| appended.line.clone());
-        let verdict = self.may_continue(&record);
+        let verdict = session.may_continue(&record);
         Ok(Finished {
             command_id,
             ending,

@@ -18,7 +18,7 @@ fn truncated(excerpt: &str) -> u64 {
 #[test]
 fn the_error_in_the_last_lines_of_50_mb_is_in_the_record() {
     let sandbox = Sandbox::new();
-    let script = "awk 'BEGIN { for (i = 0; i < 1000000; i++) print \"compiling unit \" i \" of a very large project ok\" }'; \
+    let script = "awk 'BEGIN { for (i = 0; i < 1000000; i++) print \"compiling unit \" i \" of a very large project is done\" }'; \
                   echo 'ld: undefined reference to `refund_total`'; echo 'make: *** [all] Error 1'; exit 2";
     let record = sandbox.run(["sh", "-c", script]);
     let excerpt = text(&record, "stdout_tail");

@@ -110,9 +110,8 @@ impl Search {
             }
         }
         if let [a, b, c, _] = *part {
-            // At an odd place the byte before it comes into the group instead. A letter or a digit
-            // there would make it part of a name.
-            for before in (0..0x80u8).filter(|before| !before.is_ascii_alphanumeric()) {
+            // At an odd place the byte before it comes into the group instead.
+            for before in (0..=u8::MAX).filter(|before| may_precede(*before, text)) {
                 self.add([before, a, b, c], 0, text, meaning);
             }
         }
@@ -186,7 +185,7 @@ impl Search {
             let start = (at + 1).checked_sub(anchor.back);
             let here = start.and_then(|start| line.get(start..start + anchor.text.len()));
             let holds = here.is_some_and(|here| here.eq_ignore_ascii_case(anchor.text.as_bytes()));
-            if let Some(start) = start.filter(|_| holds) {
+            if let Some(start) = start.filter(|start| holds && stands_free(line, *start, anchor)) {
                 visit(start, anchor)?;
             }
         }
@@ -214,6 +213,26 @@ impl Search {
         let (word, bit) = slot(group);
         self.bitmap.get(word).is_some_and(|word| word & bit != 0)
     }
+}
+
+/// Returns whether a text of four bytes may stand behind this byte. A letter or a digit there
+/// would make what starts with one part of a name.
+///
+/// Asked at even and at odd places alike, so that it does not matter where a line starts.
+fn may_precede(before: u8, text: &str) -> bool {
+    let starts_a_word = text
+        .as_bytes()
+        .first()
+        .is_some_and(u8::is_ascii_alphanumeric);
+    !starts_a_word || (before.is_ascii() && !before.is_ascii_alphanumeric())
+}
+
+fn stands_free(line: &[u8], start: usize, anchor: &Anchor) -> bool {
+    anchor.text.len() > 4
+        || start
+            .checked_sub(1)
+            .and_then(|before| line.get(before))
+            .is_none_or(|before| may_precede(*before, anchor.text))
 }
 
 /// Returns the five bytes of a text that are rarest elsewhere, and where they start; all of it
@@ -263,6 +282,29 @@ fn slot(group: u32) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_found_does_not_depend_on_where_the_text_starts() {
+        let search = Search::shared();
+        for (phrase, _, _) in PHRASES {
+            for before in ["", " ", "x", "7", "\u{e9}", "(", "e "] {
+                let line = format!("{before}{phrase} rest of the line");
+                let places = |text: &str, from: usize| {
+                    let mut starts = Vec::new();
+                    search.each(text, |found| starts.push(found.start - from));
+                    starts.sort_unstable();
+                    starts
+                };
+                let shifted = format!("\n{line}");
+                assert_eq!(places(&line, 0), places(&shifted, 1), "{line}");
+                assert_eq!(
+                    search.first_in(line.as_bytes()).is_some(),
+                    search.first_in(shifted.as_bytes()).is_some(),
+                    "{line}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn every_phrase_is_found_once_at_every_place() {

@@ -43,6 +43,7 @@ mod view;
 mod window;
 mod words;
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use serde::Deserialize;
@@ -83,7 +84,9 @@ pub enum Mode {
 #[derive(Debug)]
 pub struct Rules {
     mode: Mode,
-    anchors: anchors::Anchors,
+    literals: Vec<String>,
+    /// Built when the first text comes: most questions to a component bring none.
+    anchors: OnceCell<anchors::Anchors>,
     known: known::Known,
     user: Vec<user::Compiled>,
 }
@@ -107,7 +110,8 @@ impl Rules {
             .collect();
         Ok(Self {
             mode: policy.mode,
-            anchors: anchors::Anchors::new(&literals, known.anchors()),
+            literals,
+            anchors: OnceCell::new(),
             known,
             user,
         })
@@ -132,6 +136,11 @@ impl Rules {
     #[must_use]
     pub fn not_covered(&self) -> &[String] {
         self.known.not_covered()
+    }
+
+    fn anchors(&self) -> &anchors::Anchors {
+        self.anchors
+            .get_or_init(|| anchors::Anchors::new(&self.literals, self.known.anchors()))
     }
 
     /// Returns the id of a rule.

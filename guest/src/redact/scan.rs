@@ -32,7 +32,7 @@ pub(super) struct Scanned {
 /// Says whether a line is worth looking at. What it says of a line does not depend on the
 /// lines around it.
 pub(super) fn is_chosen(rules: &Rules, line: &str) -> bool {
-    rules.anchors.first_rare(line.as_bytes(), 0).is_some()
+    rules.anchors().first_rare(line.as_bytes(), 0).is_some()
         || first_long_run(line.as_bytes(), 0).is_some()
 }
 
@@ -82,7 +82,7 @@ fn read(
         });
     });
     let mut name_end = 0;
-    rules.anchors.each(line, |found| {
+    rules.anchors().each(line, |found| {
         judge(rules, line, found, &mut name_end, &mut hits);
     });
     for hit in hits {
@@ -132,7 +132,7 @@ fn judge(rules: &Rules, line: &str, found: Found, name_end: &mut usize, hits: &m
         Action::Piped => header::piped(line, start),
         Action::PasswordFile => address::password_file(line, start),
         Action::Encoded(index) => rules
-            .anchors
+            .anchors()
             .beginning(index)
             .and_then(|beginning| encoded::find(line, start, beginning)),
         Action::User(index) => {

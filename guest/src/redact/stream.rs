@@ -162,7 +162,7 @@ impl Redactor {
         }
         let anchor = ahead.anchor.at_or_after(position, || {
             self.rules
-                .anchors
+                .anchors()
                 .first_rare(bytes, position)
                 .map(|end| end.saturating_sub(1).max(position))
         });

@@ -53,12 +53,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     place: Place,
     /// The command and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "ARGV"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "ARGV")]
     argv: Vec<OsString>,
 }
 
