@@ -47,7 +47,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let host = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-env-changed={ORIGIN_VARIABLE}");
-    for path in ["build.rs", "build", "component", "src/component/config.rs"] {
+    for path in ["build.rs", "build", "src/component/config.rs"] {
         println!("cargo::rerun-if-changed={}", host.join(path).display());
     }
 
@@ -102,6 +102,10 @@ fn origin(has_source: bool) -> Result<Origin, Box<dyn Error>> {
 
 /// Returns the shipped bytes, if they are what their description says and were built from `sources`.
 fn shipped(host: &Path, sources: Option<&str>) -> Result<Vec<u8>, Box<dyn Error>> {
+    println!(
+        "cargo::rerun-if-changed={}",
+        host.join("component").display()
+    );
     let wasm = host.join("component/feedback.wasm");
     let bytes = fs::read(&wasm).map_err(|error| format!("`{}`: {error}", wasm.display()))?;
     let about = host.join("component/feedback.json");

@@ -13,7 +13,7 @@ pub mod supervise;
 mod tree;
 
 pub mod component;
-mod fallback;
+pub mod fallback;
 pub mod scribe;
 
 pub mod lookup;

@@ -18,6 +18,12 @@ static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.wasm"))
 /// The same, compiled for this machine by the build script.
 static PRECOMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.cwasm"));
 
+/// SHA-256 of the sources that the built-in component was built from, in hexadecimal digits;
+/// empty where this package was built without them.
+pub const SOURCES_DIGEST: &str = env!("FEEDBACK_COMPONENT_SOURCES");
+/// The compiler that this program was built with.
+pub const TOOLCHAIN: &str = env!("FEEDBACK_COMPONENT_TOOLCHAIN");
+
 /// The package and version that every exported interface must carry.
 const CONTRACT: &str = "feedback:policy/";
 const CONTRACT_VERSION: &str = "0.1.";

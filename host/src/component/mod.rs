@@ -12,7 +12,7 @@ mod session;
 
 pub use bindings::{Decision, Fault, FaultCode, Reason, ReasonCode, Verdict};
 pub use limits::{MEMORY_LIMIT, Trap};
-pub use load::{Component, Description, LoadError, Origin};
+pub use load::{Component, Description, LoadError, Origin, SOURCES_DIGEST, TOOLCHAIN};
 pub use session::{
     CallError, Capture, Checked, DocumentKind, Filter, Identity, PolicyError, Review, Session,
 };

@@ -1,0 +1,17 @@
+//! The built-in component and the ones that are refused.
+
+mod foreign;
+mod limits;
+mod shipped;
+
+use feedback_host::component::{Component, Session};
+
+/// Returns the built-in component.
+pub(crate) fn built_in() -> Component {
+    Component::built_in().expect("the built-in component")
+}
+
+/// Returns a session with the default policy and no environment.
+pub(crate) fn session() -> Session {
+    Session::open(&built_in(), "", "").expect("a session")
+}
