@@ -23,3 +23,8 @@ pub mod store;
 pub mod project;
 pub mod review;
 pub mod run;
+
+/// The examples of the README are compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,5 +1,10 @@
 //! The built-in component and the ones that are refused.
 
+#![expect(
+    clippy::expect_used,
+    reason = "test code: a failure must be loud"
+)]
+
 mod foreign;
 mod limits;
 mod shipped;

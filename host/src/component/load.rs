@@ -247,7 +247,12 @@ impl Component {
                         .exports(&self.engine)
                         .map(|(name, _)| name.to_owned())
                         .collect(),
-                    _ => Vec::new(),
+                    ComponentItem::ComponentFunc(_)
+                    | ComponentItem::CoreFunc(_)
+                    | ComponentItem::Module(_)
+                    | ComponentItem::Component(_)
+                    | ComponentItem::Type(_)
+                    | ComponentItem::Resource(_) => Vec::new(),
                 };
                 (name.to_owned(), functions)
             })

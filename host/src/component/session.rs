@@ -96,6 +96,10 @@ impl fmt::Debug for Session {
     }
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "what a call uses up must not be used again"
+)]
 impl Session {
     /// Makes a fresh instance and has it check `policy` (the text of `feedback.json`, or the empty
     /// text). `environment` is what the command will get, as a JSON object; the component decides
