@@ -1,9 +1,6 @@
 //! The built-in component and the ones that are refused.
 
-#![expect(
-    clippy::expect_used,
-    reason = "test code: a failure must be loud"
-)]
+#![expect(clippy::expect_used, reason = "test code: a failure must be loud")]
 
 mod foreign;
 mod limits;

@@ -20,9 +20,7 @@ pub(crate) struct Arguments {
 
 /// Recovers the store.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments
-        .place
-        .open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments.place.open(Failure::undecided)?;
     let mut scribe = ComponentScribe::new(component);
     let store = Store::open(&project.record_file, Options::default())
         .map_err(|error| Failure::undecided(of_store(&error)))?;
