@@ -8,6 +8,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use crate::redact::{Findings, Rules, redact, redact_args};
+use crate::text::PlainText;
 
 /// The longest one-line text that is kept, in characters.
 const LINE_CHARS: usize = 1_000;
@@ -161,8 +162,20 @@ fn fold(text: &str) -> String {
     if !text.contains(ends) {
         return text.to_owned();
     }
-    let parts: Vec<&str> = text.split(ends).filter(|part| !part.is_empty()).collect();
+    let plain = without_escapes(text);
+    let parts: Vec<&str> = plain.split(ends).filter(|part| !part.is_empty()).collect();
     parts.join(" ").trim().to_owned()
+}
+
+/// Takes escape sequences out whole, so that `ESC [31m` does not leave `[31m` behind.
+fn without_escapes(text: &str) -> String {
+    // Here a carriage return separates; it does not overwrite.
+    let text = text.replace('\r', "\n");
+    let mut plain = String::with_capacity(text.len());
+    let mut reader = PlainText::default();
+    reader.push(text.as_bytes(), |piece| plain.push_str(piece));
+    reader.finish(|piece| plain.push_str(piece));
+    plain
 }
 
 /// The longest start of a text that takes at most `limit` bytes inside a JSON text.
@@ -217,5 +230,6 @@ mod tests {
     fn folding_leaves_one_line() {
         assert_eq!(fold("a\r\nb\tc\u{2028}d\n"), "a b c d");
         assert_eq!(fold(" as it was "), " as it was ");
+        assert_eq!(fold("a \u{1b}[31mred\u{1b}[0m\rb"), "a red b");
     }
 }

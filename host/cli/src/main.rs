@@ -67,12 +67,17 @@ fn explain(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::undecided("a command is missing; see `feedback --help`").report();
+    }
     let text = error.to_string();
+    // What follows the first paragraphs is usage and a hint at help, which we give ourselves.
     let said = text
-        .split("\n\nUsage:")
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches("error: ");
+        .split("\n\n")
+        .take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more information"))
+        .collect::<Vec<_>>()
+        .join("; ");
+    let said = said.trim_start_matches("error: ");
     let command = std::env::args().nth(1).filter(|name| {
         Arguments::command()
             .get_subcommands()

@@ -59,7 +59,9 @@ pub(crate) struct Arguments {
 
 fn duration(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("a duration above zero is needed".to_owned()),
+        Ok(duration) if duration < Duration::from_millis(1) => {
+            Err("a duration of at least 1ms is needed".to_owned())
+        }
         Ok(duration) => Ok(duration),
         Err(error) => Err(format!("{error}; write for instance 90s, 5m or 1h30m")),
     }
