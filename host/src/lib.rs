@@ -23,3 +23,4 @@ pub mod store;
 pub mod project;
 pub mod review;
 pub mod run;
+mod watch;
