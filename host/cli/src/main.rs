@@ -1,10 +1,13 @@
 //! The command line of feedback: reads the arguments and hands each command to its own file.
 
 mod failure;
+mod invocation;
+mod live;
 mod notices;
 mod place;
 mod signals;
 mod summary;
+mod tee;
 
 mod demo;
 mod gate;
@@ -70,6 +73,7 @@ fn explain(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let said = text
         .split("\n\nUsage:")
+        .flat_map(|text| text.split("\n\nFor more information"))
         .next()
         .unwrap_or_default()
         .trim_start_matches("error: ");
