@@ -1,13 +1,19 @@
 //! The product through its own binary, as a person or an agent calls it.
 
+mod background;
 mod sandbox;
+mod terminal;
 
 mod bad_input;
 mod demo;
 mod excerpts;
 mod gate;
+mod live;
+mod options;
 mod real_tools;
 mod redaction;
 mod runs;
 mod show;
+mod signals;
 mod store;
+mod storm;

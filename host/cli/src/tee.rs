@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_millis(20);
 pub(crate) struct Tee {
     stdout: bool,
     stderr: bool,
+    /// The stream whose last line has no end yet.
+    unfinished: Option<Source>,
     queue: Arc<Queue>,
     writer: Option<JoinHandle<()>>,
 }
@@ -57,6 +59,7 @@ impl Tee {
         Some(Self {
             stdout,
             stderr,
+            unfinished: None,
             queue,
             writer: Some(writer),
         })
@@ -72,6 +75,7 @@ impl Observer for Tee {
     }
 
     fn text(&mut self, source: Source, text: &str) {
+        self.unfinished = (!text.ends_with('\n')).then_some(source);
         self.queue.put(source, text);
     }
 }
@@ -79,6 +83,9 @@ impl Observer for Tee {
 impl Drop for Tee {
     /// Waits until everything has been written, and tells what could not be.
     fn drop(&mut self) {
+        if let Some(source) = self.unfinished {
+            self.queue.put(source, "\n");
+        }
         self.queue.state().closed = true;
         self.queue.changed.notify_all();
         if let Some(writer) = self.writer.take() {
