@@ -1,6 +1,6 @@
 //! Many runs, eight at once: each has its record, and nothing of them is left.
 //!
-//! `cargo run --release --example storm` does the same with 2,000 runs.
+//! `cargo run --release --example figures storm` does the same with 2,000 runs.
 
 use std::collections::BTreeSet;
 use std::fs;
