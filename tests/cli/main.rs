@@ -6,6 +6,7 @@ mod terminal;
 
 mod bad_input;
 mod demo;
+mod endings;
 mod excerpts;
 mod gate;
 mod live;
@@ -15,5 +16,6 @@ mod redaction;
 mod runs;
 mod show;
 mod signals;
+mod starts;
 mod store;
 mod storm;
