@@ -27,7 +27,7 @@ pub use crate::watch::{Observer, Silent};
 /// What to run, and what was said about it beforehand.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The command and how it is started.
+    /// The command and how it is started. Its run id becomes the id of its record.
     pub command: Command,
     /// How long it may take.
     pub limits: Limits,

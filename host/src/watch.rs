@@ -12,7 +12,8 @@ use crate::supervise::Sink;
 ///
 /// It is called within the loop that keeps the run's limits, so it must never wait.
 pub trait Observer {
-    /// Learns that this many bytes of a stream were read, with this many newlines among them.
+    /// Learns that this many bytes of a stream were read, with this many newlines among them; only
+    /// where `tick` is wanted.
     fn read(&mut self, source: Source, bytes: usize, newlines: usize) {
         let _ = (source, bytes, newlines);
     }

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::background::is_gone;
 use crate::sandbox::{Called, Sandbox, holds, text};
+use crate::terminal::Terminal;
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Called {
     sandbox.call(["run"].iter().chain(arguments))
@@ -160,6 +162,19 @@ fn stdin_is_read_where_it_is_asked_for() {
 }
 
 #[test]
+fn a_command_may_read_what_a_person_types() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.feedback();
+    let script = "read line; echo \"got $line\"";
+    command.args(["run", "--stdin", "--", "sh", "-c", script]);
+    let mut terminal = Terminal::start(command);
+    terminal.enter("an answer");
+    let (status, seen) = terminal.end();
+    assert_eq!(status.code(), Some(0), "{seen}");
+    assert_eq!(sandbox.records()[0]["stdout_tail"], "got an answer");
+}
+
+#[test]
 fn variables_are_set_for_the_command_and_the_last_of_a_name_counts() {
     let sandbox = Sandbox::new();
     let options = [
@@ -291,15 +306,8 @@ fn what_a_command_leaves_behind_is_ended_unless_it_shall_stay() {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("still there");
 }
 
-/// Says whether there is such a process that is not merely waiting to be collected.
 fn is_running(pid: &str) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        !stat
-            .rsplit(") ")
-            .next()
-            .unwrap_or_default()
-            .starts_with(['Z', 'X'])
-    })
+    !is_gone(pid.parse().expect("a pid"))
 }
 
 #[test]

@@ -196,6 +196,10 @@ fn a_runner_that_is_killed_takes_its_command_along_and_the_next_run_says_so() {
     assert_eq!(sandbox.gate(&[]).1["reasons"][0]["code"], "runner-died");
 }
 
+/// Waits for a line without any process of its own, so that it can be stopped at once: a shell
+/// that is starting a program waits for that to have begun.
+const READS: &str = "mkfifo go; echo $$ > pid; read line < go; echo went $line";
+
 /// Starts `feedback` as the program of a terminal.
 fn on_a_terminal(sandbox: &Sandbox, arguments: &[&str]) -> Terminal {
     let mut command = sandbox.feedback();
@@ -250,8 +254,7 @@ fn ctrl_c_while_the_record_is_written_loses_nothing() {
 #[test]
 fn ctrl_z_stops_the_command_with_the_runner_and_the_clock_of_its_limits() {
     let sandbox = Sandbox::new();
-    let script = "echo $$ > pid; until test -e go; do sleep 0.05; done; echo went on";
-    let argv = ["run", "--timeout", "4s", "--json", "--", "sh", "-c", script];
+    let argv = ["run", "--timeout", "4s", "--json", "--", "sh", "-c", READS];
     let mut terminal = on_a_terminal(&sandbox, &argv);
     let (leader, runner) = (command(&sandbox), terminal.runner.pid());
     terminal.press(CTRL_Z);
@@ -262,8 +265,9 @@ fn ctrl_z_stops_the_command_with_the_runner_and_the_clock_of_its_limits() {
     let stopped = Instant::now();
     sleep(Duration::from_millis(4200));
     assert_eq!(state(leader), Some('T'));
-    sandbox.write("go", "");
     send(runner, Signal::CONT);
+    // Blocks until the command reads.
+    sandbox.write("go", "on\n");
     let (status, seen) = terminal.end();
     assert_eq!(status.code(), Some(0), "{seen}");
     let record = only_record(&sandbox);
@@ -273,6 +277,51 @@ fn ctrl_z_stops_the_command_with_the_runner_and_the_clock_of_its_limits() {
         "{:?}",
         stopped.elapsed()
     );
+}
+
+/// Starts an interactive shell with job control, in which `f` is the binary.
+fn shell_on_a_terminal(sandbox: &Sandbox) -> Terminal {
+    let feedback = sandbox.feedback();
+    let binary = feedback.get_program().to_str().expect("UTF-8");
+    let mut shell = std::process::Command::new("bash");
+    shell
+        .args(["--norc", "--noprofile", "-i"])
+        .current_dir(sandbox.path())
+        .env_remove("FEEDBACK_RECORD_FILE")
+        .env("HISTFILE", "/dev/null");
+    let mut terminal = Terminal::start(shell);
+    terminal.enter(&format!("f() {{ '{binary}' run \"$@\"; }}"));
+    terminal
+}
+
+#[test]
+fn a_shell_with_job_control_can_stop_the_run_and_go_on_with_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("reads", READS);
+    let mut terminal = shell_on_a_terminal(&sandbox);
+    terminal.enter("f --json --timeout 10m -- sh reads");
+    let leader = command(&sandbox);
+    terminal.press(CTRL_Z);
+    terminal.watch_for("Stopped");
+    eventually("the command is stopped", || state(leader) == Some('T'));
+    terminal.enter("fg; echo status=$?; exit");
+    sandbox.write("go", "on\n");
+    terminal.watch_for("status=0");
+    assert_eq!(only_record(&sandbox)["stdout_tail"], "went on");
+}
+
+#[test]
+fn a_shell_learns_that_ctrl_c_has_cancelled_the_run() {
+    let sandbox = Sandbox::new();
+    let mut terminal = shell_on_a_terminal(&sandbox);
+    sandbox.write("waits", "echo $$ > pid; exec sleep 600");
+    terminal.enter("f --json -- sh waits");
+    command(&sandbox);
+    terminal.press(CTRL_C);
+    eventually("there is a record", || !sandbox.records().is_empty());
+    terminal.enter("echo status=$?; exit");
+    terminal.watch_for("status=130");
+    assert_eq!(only_record(&sandbox)["outcome"], "cancelled");
 }
 
 #[test]

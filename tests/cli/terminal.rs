@@ -57,6 +57,11 @@ impl Terminal {
         self.person.write_all(&[key]).expect("typed");
     }
 
+    /// Types a line.
+    pub(crate) fn enter(&mut self, line: &str) {
+        writeln!(self.person, "{line}").expect("typed");
+    }
+
     /// Looks at the terminal until this is to be seen.
     #[track_caller]
     pub(crate) fn watch_for(&mut self, text: &str) {

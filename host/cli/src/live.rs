@@ -59,7 +59,9 @@ impl Observer for Live {
     }
 
     fn tick(&mut self, elapsed: Duration, newest: &str) {
-        let Some(frames) = &self.frames else { return };
+        let Some(frames) = self.frames.as_ref().filter(|_| is_in_foreground()) else {
+            return;
+        };
         match frames.try_send(frame(elapsed, self.lines, self.bytes, newest)) {
             // A terminal that is slow or stopped misses a frame.
             Ok(()) | Err(TrySendError::Full(_)) => {}
@@ -76,6 +78,12 @@ impl Drop for Live {
             let _ = painter.join();
         }
     }
+}
+
+/// A job in the background leaves the terminal to the one in the foreground.
+fn is_in_foreground() -> bool {
+    rustix::termios::tcgetpgrp(std::io::stderr())
+        .is_ok_and(|group| group == rustix::process::getpgrp())
 }
 
 fn frame(elapsed: Duration, lines: u64, bytes: u64, newest: &str) -> String {
