@@ -23,6 +23,7 @@ pub mod store;
 pub mod project;
 pub mod review;
 pub mod run;
+mod watch;
 
 /// The examples of the README are compiled with the documentation tests.
 #[cfg(doctest)]

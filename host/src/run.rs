@@ -12,19 +12,22 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::component::{CallError, Capture, Component, PolicyError, Session, Verdict};
-use crate::ending::{Ending, Source};
+use crate::component::{CallError, Component, PolicyError, Session, Verdict};
+use crate::ending::Ending;
 use crate::fallback;
 use crate::lookup::{self, LookupError};
 use crate::project::Project;
 use crate::scribe::ComponentScribe;
 use crate::store::{Appended, FinishError, OpenRun, Options, Store, StoreError};
-use crate::supervise::{self, Command, Control, Limits, Sink};
+use crate::supervise::{self, Command, Control, Limits};
+use crate::watch::{CaptureSink, Redacting};
+
+pub use crate::watch::{Observer, Silent};
 
 /// What to run, and what was said about it beforehand.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The command and how it is started.
+    /// The command and how it is started. Its run id becomes the id of its record.
     pub command: Command,
     /// How long it may take.
     pub limits: Limits,
@@ -36,20 +39,6 @@ pub struct Request {
     pub capture_options: String,
     /// Runs even where no record can be guaranteed.
     pub best_effort: bool,
-}
-
-/// What a person may see while a command runs.
-pub trait Observer {
-    /// Learns that this many bytes of a stream were read.
-    fn bytes(&mut self, source: Source, count: usize);
-}
-
-/// An observer that shows nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl Observer for Silent {
-    fn bytes(&mut self, _: Source, _: usize) {}
 }
 
 /// A run that has ended.
@@ -199,20 +188,27 @@ impl Runner {
             .start_capture(&request.capture_options)
             .map_err(RunError::Intent)?;
 
+        let stream = Redacting::start(
+            &self.component,
+            &self.project.policy,
+            &environment,
+            observer,
+        )?;
+
         let begun = self.begin(&command_id, &intent);
         let begun = match begun {
             Err(refused) if !request.best_effort => return Err(refused.into()),
             begun => begun,
         };
 
-        let mut sink = CaptureSink {
-            session: &mut session,
-            capture: &capture,
-            observer,
-            stopped: None,
+        // The processes of the run are known by its id.
+        let command = Command {
+            run_id: Some(command_id.clone()),
+            ..request.command.clone()
         };
-        let ending = supervise::supervise(&request.command, &request.limits, control, &mut sink);
-        let built = match sink.stopped {
+        let mut sink = CaptureSink::new(&mut session, &capture, observer, stream);
+        let ending = supervise::supervise(&command, &request.limits, control, &mut sink);
+        let built = match sink.finish() {
             Some(stopped) => Err(stopped),
             None => session.build(&intent, capture, &to_json(&ending)),
         };
@@ -286,9 +282,7 @@ impl Runner {
             .cwd
             .as_ref()
             .map_or_else(|| here.clone(), |cwd| here.join(cwd));
-        let command: Vec<Value> = request
-            .command
-            .argv
+        let command: Vec<Value> = supervise::shown_argv(&request.command)
             .iter()
             .map(|argument| exact(argument.as_bytes()))
             .collect();
@@ -305,30 +299,6 @@ impl Runner {
             "runner": env!("CARGO_PKG_VERSION"),
         });
         Ok(described.to_string())
-    }
-}
-
-/// Hands captured bytes to the component and remembers the first time it stopped.
-struct CaptureSink<'a> {
-    session: &'a mut Session,
-    capture: &'a Capture,
-    observer: &'a mut dyn Observer,
-    stopped: Option<CallError>,
-}
-
-impl Sink for CaptureSink<'_> {
-    fn bytes(&mut self, source: Source, bytes: &[u8]) {
-        // After a trap the command runs on, but nothing of it can be kept.
-        if self.stopped.is_none() {
-            self.stopped = self.session.push(self.capture, source, bytes).err();
-        }
-        self.observer.bytes(source, bytes.len());
-    }
-
-    fn end(&mut self, source: Source) {
-        if self.stopped.is_none() {
-            self.stopped = self.session.end(self.capture, source).err();
-        }
     }
 }
 

@@ -11,6 +11,8 @@
 //! | 127 | the command was not found | – |
 //! | 128+n | ended by signal n, or cancelled by it | – |
 //!
+//! Where a `--shell` pipeline exits 0 although a stage failed, `run` exits with that stage's code.
+//!
 //! The record, not the status, tells a command's own 124 from a deadline.
 
 use std::error::Error;
@@ -18,7 +20,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
-use feedback_host::ending::{NotStartedCause, Outcome};
+use feedback_host::ending::{NotStartedCause, Outcome, Stage};
 use feedback_host::store::StoreError;
 
 /// `gate`: the records show success.
@@ -120,6 +122,17 @@ pub(crate) fn status_of(outcome: &Outcome) -> u8 {
         },
         Outcome::RunnerDied => RUNNER,
     }
+}
+
+/// Returns the status of a pipeline that exited 0 although a stage failed: the code of the last
+/// stage that has one, else that of SIGPIPE, else that of a record in doubt.
+pub(crate) fn status_of_stages(stages: &[Stage]) -> u8 {
+    let codes = stages.iter().rev().filter_map(|stage| stage.exit_code);
+    let code = codes
+        .filter(|code| *code != 0)
+        .find_map(|code| u8::try_from(code).ok());
+    let signal = stages.iter().rev().find_map(|stage| stage.signal);
+    code.or(signal.map(signal_status)).unwrap_or(RUNNER)
 }
 
 /// Returns 128 + n.

@@ -1,10 +1,13 @@
 //! The command line of feedback: reads the arguments and hands each command to its own file.
 
 mod failure;
+mod invocation;
+mod live;
 mod notices;
 mod place;
 mod signals;
 mod summary;
+mod tee;
 
 mod demo;
 mod gate;

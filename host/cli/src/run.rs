@@ -1,26 +1,29 @@
 //! `feedback run`: runs a command and leaves its record.
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
-use feedback_host::run::{Finished, NotStored, Request, RunError, Runner, Silent};
-use feedback_host::supervise::{Adoption, Command, Stdin};
+use feedback_host::component::ReasonCode;
+use feedback_host::run::{Finished, NotStored, Observer, Request, RunError, Runner, Silent};
 
 use crate::failure::{self, Failure, of_store, warn, with_causes};
+use crate::invocation::Invocation;
+use crate::live::Live;
 use crate::notices;
 use crate::place::Place;
 use crate::signals;
 use crate::summary;
+use crate::tee::Tee;
 
 /// Run a command and leave one record of it
 ///
 /// The command is executed directly, without a shell. Its own exit code is passed on; 124 means
 /// timed out, 125 that the runner failed or the record is in doubt, 126 not executable, 127 not
-/// found, 128+n ended by signal n.
+/// found, 128+n ended by signal n. Where a `--shell` pipeline exits 0 and hides the failure of a
+/// stage, that stage's code is passed on.
+///
+/// On a terminal, one line on standard error shows how far the command is.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// What you expect, in one line, before you see it
@@ -29,18 +32,9 @@ pub(crate) struct Arguments {
     /// The command id of the attempt that this run retries
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
-    /// End the command after this time, for instance 90s or 5m [default: the policy's, else none]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    timeout: Option<Duration>,
-    /// The time between SIGTERM and SIGKILL [default: the policy's, else 5s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    grace: Option<Duration>,
-    /// The working directory of the command
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
-    /// Let the command read this terminal or pipe instead of nothing
+    /// Show the command's lines, redacted, as they come; each stream only where it is a terminal
     #[arg(long)]
-    stdin: bool,
+    tee: bool,
     /// Run even where no record can be guaranteed, with a warning
     #[arg(long)]
     best_effort: bool,
@@ -52,19 +46,8 @@ pub(crate) struct Arguments {
     text: bool,
     #[command(flatten)]
     place: Place,
-    /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "ARGV")]
-    argv: Vec<OsString>,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(duration) if duration < Duration::from_millis(1) => {
-            Err("a duration of at least 1ms is needed".to_owned())
-        }
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(format!("{error}; write for instance 90s, 5m or 1h30m")),
-    }
+    #[command(flatten)]
+    invocation: Invocation,
 }
 
 /// Runs the command.
@@ -74,32 +57,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;
     let runner = Runner::new(component, project);
-    let mut limits = runner.limits();
-    limits.timeout = arguments.timeout.or(limits.timeout);
-    limits.grace = arguments.grace.unwrap_or(limits.grace);
-    // This process has no children but the command's, so it may adopt every orphan of the run.
-    limits.adoption = Adoption::Subreaper;
-
     let request = Request {
-        command: Command {
-            argv: arguments.argv.clone(),
-            cwd: arguments.cwd.clone(),
-            stdin: if arguments.stdin {
-                Stdin::Inherit
-            } else {
-                Stdin::Null
-            },
-            ..Command::default()
-        },
-        limits,
+        command: arguments.invocation.command(),
+        limits: arguments.invocation.limits(runner.limits()),
         note: arguments.note.clone(),
         parent: arguments.parent.clone(),
         best_effort: arguments.best_effort,
         ..Request::default()
     };
-    let finished = runner
-        .execute(&request, &mut control, &mut Silent)
-        .map_err(not_started)?;
+    let mut observer = observer(arguments.tee);
+    let finished = runner.execute(&request, &mut control, observer.as_mut());
+    // What a person watches is gone from the terminal before anything else is said there.
+    drop(observer);
+    let finished = finished.map_err(not_started)?;
 
     let as_text = arguments.text || (!arguments.json && io::stdout().is_terminal());
     let shown = if as_text {
@@ -116,6 +86,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(signal) if status != failure::RUNNER => failure::signal_status(signal),
         Some(_) | None => status,
     }))
+}
+
+/// Returns what a person watches: the lines where they are asked for, else one line of numbers.
+fn observer(tee: bool) -> Box<dyn Observer> {
+    let watched: Option<Box<dyn Observer>> = if tee {
+        Tee::start().map(|tee| Box::new(tee) as _)
+    } else {
+        Live::start().map(|live| Box::new(live) as _)
+    };
+    watched.unwrap_or_else(|| Box::new(Silent))
 }
 
 /// Says why nothing was started, and what to do.
@@ -164,5 +144,23 @@ fn status(finished: &Finished) -> u8 {
         ));
         return failure::RUNNER;
     }
+    if let Some(status) = hidden_failure(finished) {
+        return status;
+    }
     failure::status_of(&finished.ending.outcome)
+}
+
+/// Tells of a stage that failed in a pipeline that exited 0, and returns the status of that.
+fn hidden_failure(finished: &Finished) -> Option<u8> {
+    if finished.ending.exit_code() != Some(0) {
+        return None;
+    }
+    let reasons = &finished.verdict.as_ref().ok()?.reasons;
+    let mut hidden = reasons
+        .iter()
+        .filter(|reason| reason.code == ReasonCode::StageFailed)
+        .peekable();
+    hidden.peek()?;
+    hidden.for_each(|reason| warn(&reason.message));
+    Some(failure::status_of_stages(&finished.ending.stages))
 }

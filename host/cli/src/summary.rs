@@ -29,6 +29,7 @@ pub(crate) fn of(line: &str) -> String {
     }
     field(&mut out, "started", text("started_at"));
     field(&mut out, "redacted", &redactions(record.get("redactions")));
+    field(&mut out, "stages", &stages(record.get("stages")));
     field(&mut out, "leftovers", &leftovers(record.get("leftovers")));
     field(&mut out, "id", text("command_id"));
     stream(
@@ -106,6 +107,26 @@ fn redactions(redactions: Option<&Value>) -> String {
         .join(", ")
 }
 
+/// Returns every stage of a pipeline with how it ended, in order.
+fn stages(stages: Option<&Value>) -> String {
+    let ended = |stage: &Value| match (stage.get("exit_code"), stage.get("signal")) {
+        (Some(Value::Number(code)), _) => format!("exited {code}"),
+        (_, Some(Value::Number(signal))) => format!("ended by signal {signal}"),
+        _ => "ended in an unknown way".to_owned(),
+    };
+    let all = stages
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    all.iter()
+        .map(|stage| match stage.get("command").and_then(Value::as_str) {
+            Some(command) => format!("`{command}` {}", ended(stage)),
+            None => ended(stage),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
 fn leftovers(leftovers: Option<&Value>) -> String {
     let text = |process: &Value, key: &str| match process.get(key) {
         Some(Value::String(text)) => text.clone(),
@@ -160,7 +181,7 @@ fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) 
 }
 
 /// Replaces what could move the cursor or change colours: a record is data, not commands.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| {
             if c.is_control() && c != '\t' {

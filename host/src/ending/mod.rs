@@ -101,8 +101,8 @@ pub enum Fate {
 pub struct Stage {
     /// The text of the stage; null where the script is more than one pipeline.
     pub command: Option<String>,
-    /// The status that bash reports, which is 128 + n where signal n ended the stage; null only
-    /// beside a `signal`.
+    /// The status that bash reports, which is 128 + n where signal n ended the stage; null beside
+    /// a `signal`, and where bash exited with success without a report.
     pub exit_code: Option<i32>,
     /// 13 (SIGPIPE) where a stage before the last has status 141: bash reports nothing clearer.
     pub signal: Option<i32>,

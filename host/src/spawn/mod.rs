@@ -80,6 +80,16 @@ pub fn environment(command: &Command) -> Vec<(OsString, OsString)> {
     variables.into_iter().collect()
 }
 
+/// Returns the argv as a record shows it: what is executed, without the runner's own additions.
+#[must_use]
+pub fn shown_argv(command: &Command) -> Vec<OsString> {
+    if command.shell {
+        shell::plain_argv(&command.argv)
+    } else {
+        command.argv.clone()
+    }
+}
+
 /// A process that was started, and the ends of the pipes that it writes to.
 #[derive(Debug)]
 pub(crate) struct Started {

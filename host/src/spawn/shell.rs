@@ -10,19 +10,26 @@ use crate::ending::{NotStarted, NotStartedCause, Stage};
 /// What bash shows for a stage that SIGPIPE ended.
 const BROKEN_PIPE: i32 = 128 + libc::SIGPIPE;
 
-/// Returns the argv that executes `argv[0]` as a script. The statuses go to `report` when the
-/// shell exits, so they are there for `exit` and `set -e` too, and a script that ends within a
-/// comment or a quotation cannot swallow them.
+/// Returns the argv that executes `argv[0]` as a script with the rest as its parameters.
+pub(super) fn plain_argv(argv: &[OsString]) -> Vec<OsString> {
+    let script = argv.first().map_or_else(OsString::new, Clone::clone);
+    let bash = ["bash".into(), "-c".into(), script, "bash".into()];
+    bash.into_iter()
+        .chain(argv.iter().skip(1).cloned())
+        .collect()
+}
+
+/// Returns the same with an order to report. The statuses go to `report` when the shell exits,
+/// so they are there for `exit` and `set -e` too, and a script that ends within a comment or a
+/// quotation cannot swallow them.
 pub(super) fn argv(argv: &[OsString], report: &OwnedFd) -> Vec<OsString> {
     let number = report.as_raw_fd();
     let mut script = OsString::from(format!(
         "trap 'printf \"%s\\n\" \"${{PIPESTATUS[@]}}\" >&{number}' EXIT; "
     ));
     script.push(argv.first().map_or_else(OsString::new, Clone::clone));
-    let bash = ["bash".into(), "-c".into(), script, "bash".into()];
-    bash.into_iter()
-        .chain(argv.iter().skip(1).cloned())
-        .collect()
+    let rest = argv.iter().skip(1).cloned();
+    plain_argv(&std::iter::once(script).chain(rest).collect::<Vec<_>>())
 }
 
 /// Words the refusal of a missing bash: the script's own programs are not the ones in question.

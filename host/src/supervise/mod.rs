@@ -19,7 +19,7 @@ use crate::{signal, spawn};
 
 pub use crate::pump::Sink;
 pub use crate::signal::Control;
-pub use crate::spawn::{Command, RUN_ID, Stdin, environment};
+pub use crate::spawn::{Command, RUN_ID, Stdin, environment, shown_argv};
 pub use crate::tree::Adoption;
 
 /// How long a run may take, and what happens to what it leaves behind.

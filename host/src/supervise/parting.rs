@@ -2,9 +2,11 @@
 //!
 //! All of it takes a bounded time, whatever the descendants do.
 
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use super::clock::later;
+use super::leader::Status;
 use super::run::{ROUND, Run};
 use crate::ending::{Fate, Leftover, Stage};
 use crate::spawn::{Command, stages};
@@ -68,10 +70,27 @@ impl Run<'_> {
         self.pump.empty(self.sink);
     }
 
-    pub(super) fn read_stages(&self, command: &Command) -> Vec<Stage> {
-        let Some(pipe) = &self.stages else {
-            return Vec::new();
-        };
+    /// Returns the stages of the pipeline. A shell that exits with success and says nothing of
+    /// its stages has one of unknown end: silence is no success.
+    pub(super) fn read_stages(&self, command: &Command, status: Option<Status>) -> Vec<Stage> {
+        let stages = self
+            .stages
+            .as_ref()
+            .map(|pipe| Self::reported_stages(pipe, command));
+        match stages {
+            Some(stages) if stages.is_empty() && status == Some(Status::Exited(0)) => {
+                vec![Stage {
+                    command: None,
+                    exit_code: None,
+                    signal: None,
+                }]
+            }
+            Some(stages) => stages,
+            None => Vec::new(),
+        }
+    }
+
+    fn reported_stages(pipe: &OwnedFd, command: &Command) -> Vec<Stage> {
         // The shell has exited, so its report is complete; another process that holds the pipe
         // must not make this wait.
         let mut report = vec![0; 64 * 1024];

@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
             stderr,
             usage,
             leftovers,
-            stages: self.read_stages(command),
+            stages: self.read_stages(command, status),
             interrupted: self.interrupted,
         }
     }

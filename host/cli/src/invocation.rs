@@ -1,0 +1,105 @@
+//! What to run, in which surroundings and for how long, as the command line says it.
+//!
+//! It starts nothing and knows no policy.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use feedback_host::supervise::{Adoption, Command, Limits, Stdin};
+
+/// The options that concern the command, and the command itself.
+#[derive(Args, Debug)]
+pub(crate) struct Invocation {
+    /// Run ARGV as one bash script with its parameters; every stage of a pipeline must succeed
+    #[arg(long)]
+    shell: bool,
+    /// End the command after this time, for instance 90s or 5m [default: the policy's, else none]
+    #[arg(long, value_name = "DURATION", value_parser = limit)]
+    timeout: Option<Duration>,
+    /// End the command when it has printed nothing for this time [default: none]
+    #[arg(long, value_name = "DURATION", value_parser = limit)]
+    silence_timeout: Option<Duration>,
+    /// The time between SIGTERM and SIGKILL [default: the policy's, else 5s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    grace: Option<Duration>,
+    /// Leave processes running that the command leaves behind; the record names them either way
+    #[arg(long)]
+    keep_background: bool,
+    /// The working directory of the command
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Let the command read this terminal or pipe instead of nothing
+    #[arg(long)]
+    stdin: bool,
+    /// Set a variable in the environment of the command; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE", value_parser = OsStringValueParser::new().try_map(variable))]
+    env: Vec<(OsString, OsString)>,
+    /// Start from an empty environment; without a PATH, programs are found in /bin and /usr/bin
+    #[arg(long)]
+    env_clear: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "ARGV")]
+    argv: Vec<OsString>,
+}
+
+impl Invocation {
+    /// Returns the command.
+    pub(crate) fn command(&self) -> Command {
+        let set = |(name, value): &(OsString, OsString)| (name.clone(), Some(value.clone()));
+        Command {
+            argv: self.argv.clone(),
+            cwd: self.cwd.clone(),
+            stdin: if self.stdin {
+                Stdin::Inherit
+            } else {
+                Stdin::Null
+            },
+            env: self.env.iter().map(set).collect(),
+            env_clear: self.env_clear,
+            shell: self.shell,
+            run_id: None,
+        }
+    }
+
+    /// Returns the limits, where `policy` says what was not given here.
+    pub(crate) fn limits(&self, policy: Limits) -> Limits {
+        Limits {
+            timeout: self.timeout.or(policy.timeout),
+            silence: self.silence_timeout.or(policy.silence),
+            grace: self.grace.unwrap_or(policy.grace),
+            keep_background: self.keep_background,
+            // This process has no children but the command's, so it may adopt every orphan.
+            adoption: Adoption::Subreaper,
+            ..policy
+        }
+    }
+}
+
+fn limit(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        short if short < Duration::from_millis(1) => {
+            Err("a duration of at least 1ms is needed".to_owned())
+        }
+        limit => Ok(limit),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|error| format!("{error}; write for instance 90s, 5m or 1h30m"))
+}
+
+/// Splits at the first `=`. Whether the name can be one is the runner's to say, on record.
+fn variable(text: OsString) -> Result<(OsString, OsString), String> {
+    let bytes = text.as_bytes();
+    let end = bytes.iter().position(|byte| *byte == b'=');
+    let parts = end.and_then(|end| Some((bytes.get(..end)?, bytes.get(end.checked_add(1)?..)?)));
+    let owned = |bytes| OsStr::from_bytes(bytes).to_owned();
+    parts
+        .map(|(name, value)| (owned(name), owned(value)))
+        .ok_or_else(|| "write NAME=VALUE".to_owned())
+}

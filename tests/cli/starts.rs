@@ -1,0 +1,182 @@
+//! A command that could not be started: the record says which of the many reasons it was.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::sandbox::{Called, Sandbox, text};
+
+/// Makes a file that may be executed, as far as its permissions go.
+fn program(sandbox: &Sandbox, name: &str, content: impl AsRef<[u8]>) {
+    let path = sandbox.write(name, content);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+#[track_caller]
+fn not_started(sandbox: &Sandbox, program: &str, status: i32, cause: &str, words: &str) {
+    let called = sandbox.call(["run", "--", program]);
+    assert_eq!(called.status, status, "{}", called.stderr);
+    let record = called.json();
+    assert_eq!(record["outcome"], "not-started");
+    assert_eq!(record["exit_code"], Value::Null);
+    assert_eq!(record["outcome_detail"]["cause"], cause, "{record}");
+    assert!(text(&record, "error").contains(words), "{record}");
+    assert_eq!(
+        sandbox.gate(&["--last"]).1["reasons"][0]["code"],
+        "not-started"
+    );
+}
+
+#[test]
+fn each_obstacle_has_its_own_cause_and_names_the_object() {
+    let sandbox = Sandbox::new();
+    program(&sandbox, "lost", "#!/no/such/interpreter\n");
+    program(&sandbox, "dos", "#!/bin/sh\r\necho started\r\n");
+    program(&sandbox, "text", "echo started\n");
+    sandbox.write("plain", "#!/bin/sh\necho started\n");
+    sandbox.write("folder/file", "");
+    for (program, status, cause, words) in [
+        (
+            "no-such-program",
+            127,
+            "program-not-found",
+            "`no-such-program`",
+        ),
+        (
+            "./lost",
+            127,
+            "interpreter-not-found",
+            "`/no/such/interpreter`",
+        ),
+        ("./dos", 127, "interpreter-not-found", "carriage return"),
+        ("./plain", 126, "not-executable", "`./plain`"),
+        ("./folder", 126, "is-a-directory", "`./folder`"),
+        ("./text", 126, "wrong-format", "`./text`"),
+    ] {
+        not_started(&sandbox, program, status, cause, words);
+    }
+    let outputs = sandbox
+        .records()
+        .into_iter()
+        .map(|record| record["stdout"]["bytes"].clone());
+    assert!(
+        outputs.eq((0..6).map(|_| Value::from(0))),
+        "nothing ran in their place"
+    );
+}
+
+#[test]
+fn a_program_that_stays_open_for_writing_is_named_as_busy() {
+    let sandbox = Sandbox::new();
+    program(&sandbox, "busy", "#!/bin/sh\n");
+    let writer = File::options()
+        .append(true)
+        .open(sandbox.path().join("busy"))
+        .expect("opened");
+    not_started(&sandbox, "./busy", 126, "text-file-busy", "`./busy`");
+    drop(writer);
+    assert_eq!(sandbox.run(["./busy"])["exit_code"], 0);
+}
+
+#[test]
+fn an_argument_that_is_too_long_is_told_with_its_size() {
+    let sandbox = Sandbox::new();
+    // Short enough for the runner's own argv; with what the runner adds, too long for bash.
+    let script = format!("true #{}", "x".repeat(128 * 1024 - 8));
+    let called = sandbox.call(["run", "--shell", &script]);
+    assert_eq!(called.status, 126, "{}", called.stderr);
+    let record = called.json();
+    assert_eq!(record["outcome_detail"]["cause"], "argument-list-too-long");
+    assert!(
+        text(&record, "error").contains("131072 is the most for one"),
+        "{record}"
+    );
+}
+
+#[test]
+fn a_working_directory_that_is_not_utf8_is_kept_without_loss() {
+    let sandbox = Sandbox::new();
+    let name = OsString::from_vec(b"odd-\xff".to_vec());
+    fs::create_dir(sandbox.path().join(&name)).expect("a folder");
+    let record = sandbox.run_with([OsStr::new("--cwd"), &name], ["pwd"]);
+    assert!(text(&record, "cwd").ends_with("/odd-\u{fffd}"), "{record}");
+    let path = std::path::absolute(sandbox.path())
+        .expect("a path")
+        .join(&name);
+    assert_eq!(
+        unbase64(text(&record, "cwd_base64")),
+        path.as_os_str().as_bytes()
+    );
+    assert_eq!(record["stdout"]["invalid_bytes"], 1);
+}
+
+/// Decodes base64 with padding.
+fn unbase64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = text
+        .bytes()
+        .filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte));
+    let (mut bits, mut count, mut bytes) = (0_usize, 0, Vec::new());
+    for digit in digits {
+        bits = bits << 6 | digit;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).expect("a byte"));
+        }
+    }
+    bytes
+}
+
+/// Calls the binary with so few descriptors.
+fn with_descriptors(sandbox: &Sandbox, most: u32) -> Called {
+    let script = format!(
+        "ulimit -n {most}; exec '{}' run -- sh -c 'echo x >> started'",
+        env!("CARGO_BIN_EXE_feedback")
+    );
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args(["-c", &script])
+        .current_dir(sandbox.path())
+        .env_remove("FEEDBACK_RECORD_FILE");
+    Called::from(shell.output().expect("runs"))
+}
+
+#[test]
+fn without_descriptors_a_run_is_refused_or_recorded_and_never_lost() {
+    let (mut refused, mut short, mut started) = (0, 0, 0);
+    for most in 4..24 {
+        let sandbox = Sandbox::new();
+        let called = with_descriptors(&sandbox, most);
+        let ran = sandbox.path().join("started").exists();
+        // Where even the record file could not be opened, the record waits for this.
+        sandbox.call(["recover"]);
+        match sandbox.records().as_slice() {
+            [] => {
+                assert!(!ran, "{most}: a run without a record: {}", called.stderr);
+                called.says(125, &["feedback: "]);
+                refused += 1;
+            }
+            [record] if ran => {
+                assert_eq!(record["exit_code"], 0, "{most}: {record}");
+                started += 1;
+            }
+            [record] => {
+                assert_eq!(
+                    record["outcome_detail"]["cause"], "resource-limit",
+                    "{record}"
+                );
+                assert_eq!(called.status, 125);
+                short += 1;
+            }
+            records => panic!("{most}: {records:?}"),
+        }
+    }
+    assert!(
+        refused > 0 && short > 0 && started > 0,
+        "{refused} {short} {started}"
+    );
+}
