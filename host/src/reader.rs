@@ -3,6 +3,7 @@
 //! It changes nothing, repairs nothing, and looks into no record.
 
 mod raw;
+mod stored;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
@@ -20,6 +21,8 @@ use crate::store::system::{How, Kernel, System, retry};
 use crate::store::{Checked, Scribe, StoreError};
 
 pub(crate) use raw::{Content, Raw};
+pub use stored::StoredFile;
+
 use raw::{OpenFile, RawLines};
 
 /// How long a reader waits for a writer. Then it reads without the lock: files only ever move to
@@ -78,6 +81,8 @@ pub struct PendingRun {
     pub command_id: String,
     /// Its intent; empty where it cannot be read.
     pub intent: String,
+    /// Its record where that waits, without its place in the store.
+    pub body: Option<String>,
     /// How far it has come.
     pub state: PendingState,
 }
@@ -125,7 +130,7 @@ impl Reader {
             files.push_front(OpenFile {
                 path: place.folder.path_of(&name),
                 content,
-                active: index == 0,
+                index,
             });
         }
         Ok(Self {
@@ -198,6 +203,7 @@ impl Reader {
             }
             runs.push(PendingRun {
                 command_id: command_id.to_owned(),
+                body: body.cloned(),
                 intent: lines.map(|lines| lines.first).unwrap_or_default(),
                 state,
             });
@@ -231,6 +237,12 @@ impl Reader {
         };
         let mark = folder.stat(DEGRADED.as_ref())?;
         Ok(mark.map(|_| folder.path_of(DEGRADED.as_ref())))
+    }
+
+    /// Returns the files, oldest first, for who copies them as they are.
+    pub fn files(&self) -> impl Iterator<Item = StoredFile<'_>> {
+        let of = |file| StoredFile::new(self.system.as_ref(), file);
+        self.files.iter().map(of)
     }
 
     /// Returns how many files were opened.

@@ -199,7 +199,7 @@ impl Runner {
             .start_capture(&request.capture_options)
             .map_err(RunError::Intent)?;
 
-        let begun = self.begin(&command_id, &intent);
+        let begun = self.begin(&command_id, &intent, &mut scribe);
         let begun = match begun {
             Err(refused) if !request.best_effort => return Err(refused.into()),
             begun => begun,
@@ -241,8 +241,14 @@ impl Runner {
         })
     }
 
-    fn begin(&self, command_id: &str, intent: &str) -> Result<(OpenRun, Store), StoreError> {
+    fn begin(
+        &self,
+        command_id: &str,
+        intent: &str,
+        scribe: &mut ComponentScribe,
+    ) -> Result<(OpenRun, Store), StoreError> {
         let store = Store::open(&self.project.record_file, self.options)?;
+        store.refuse_unknown_schema(scribe)?;
         Ok((store.begin(command_id, intent)?, store))
     }
 

@@ -1,16 +1,20 @@
 //! The command line of feedback: reads the arguments and hands each command to its own file.
 
+mod artifact;
 mod failure;
 mod notices;
 mod place;
 mod signals;
 mod summary;
+mod verification;
 
 mod demo;
+mod export;
 mod gate;
 mod recover;
 mod run;
 mod show;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -37,7 +41,9 @@ enum Command {
     Run(run::Arguments),
     Show(show::Arguments),
     Gate(gate::Arguments),
+    Verify(verify::Arguments),
     Recover(recover::Arguments),
+    Export(export::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -50,7 +56,9 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     done.unwrap_or_else(|failure| failure.report())

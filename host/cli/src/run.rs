@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use feedback_host::run::{Finished, NotStored, Request, RunError, Runner, Silent};
+use feedback_host::store::Options;
 use feedback_host::supervise::{Adoption, Command, Stdin};
 
 use crate::failure::{self, Failure, of_store, warn, with_causes};
@@ -44,6 +45,9 @@ pub(crate) struct Arguments {
     /// Run even where no record can be guaranteed, with a warning
     #[arg(long)]
     best_effort: bool,
+    /// What a record survives once it is acknowledged
+    #[arg(long, value_enum, default_value_t = Durability::Disk)]
+    durability: Durability,
     /// Print the record's line even on a terminal
     #[arg(long, conflicts_with = "text")]
     json: bool,
@@ -55,6 +59,28 @@ pub(crate) struct Arguments {
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "ARGV")]
     argv: Vec<OsString>,
+}
+
+/// What an acknowledged record survives.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Durability {
+    /// The power going out: the runner waits for the disk, some milliseconds
+    Disk,
+    /// The death of every process, but not the machine's
+    Process,
+}
+
+impl From<Durability> for Options {
+    fn from(durability: Durability) -> Self {
+        use feedback_host::store::Durability as Kept;
+        Self {
+            durability: match durability {
+                Durability::Disk => Kept::Disk,
+                Durability::Process => Kept::Process,
+            },
+            ..Self::default()
+        }
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -71,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut control =
         signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;
-    let runner = Runner::new(component, project);
+    let runner = Runner::new(component, project).with_store_options(arguments.durability.into());
     let mut limits = runner.limits();
     limits.timeout = arguments.timeout.or(limits.timeout);
     limits.grace = arguments.grace.unwrap_or(limits.grace);

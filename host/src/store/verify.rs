@@ -23,6 +23,9 @@ pub struct Damage {
     pub line: u64,
     /// What is wrong, without any of its content.
     pub what: String,
+    /// True where nothing can be told of what is there, so that it may be sound all the same: it
+    /// cannot be read, or belongs to a schema that is not known here.
+    pub undecided: bool,
 }
 
 /// The newest line. Who keeps it elsewhere can tell later whether the chain was rewritten.
@@ -63,17 +66,33 @@ impl Verification {
     pub fn is_sound(&self) -> bool {
         self.damages.is_empty() && self.set_aside.is_empty() && self.degraded.is_none()
     }
+
+    /// Says whether something is wrong for certain. A store can be neither sound nor damaged:
+    /// then nothing is known.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        let certain = self.damages.iter().any(|damage| !damage.undecided);
+        certain || !self.set_aside.is_empty() || self.degraded.is_some()
+    }
 }
 
 /// Checks the store of a record file, without changing anything and without creating it.
 pub fn verify(record_file: &Path, scribe: &mut dyn Scribe) -> Verification {
+    match Reader::open(record_file, Scope::All) {
+        Ok(reader) => verify_opened(&reader, record_file, scribe),
+        Err(error) => {
+            let mut found = Verification::default();
+            found.damages.push(unreadable(record_file, &error));
+            found
+        }
+    }
+}
+
+/// Checks a store as it was when the reader opened it.
+pub fn verify_opened(reader: &Reader, record_file: &Path, scribe: &mut dyn Scribe) -> Verification {
     let mut chain = Chain::default();
-    if let Err(error) = chain.walk(record_file, scribe) {
-        chain.found.damages.push(Damage {
-            file: record_file.to_path_buf(),
-            line: 0,
-            what: describe(&error),
-        });
+    if let Err(error) = chain.walk(reader, scribe) {
+        chain.found.damages.push(unreadable(record_file, &error));
     }
     chain.found
 }
@@ -104,8 +123,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn walk(&mut self, record_file: &Path, scribe: &mut dyn Scribe) -> Result<(), StoreError> {
-        let reader = Reader::open(record_file, Scope::All)?;
+    fn walk(&mut self, reader: &Reader, scribe: &mut dyn Scribe) -> Result<(), StoreError> {
         self.found.files = reader.file_count();
         for raw in reader.raw_lines() {
             self.line(&raw, scribe);
@@ -124,8 +142,9 @@ impl Chain {
         let (line, complete) = match &raw.content {
             Content::Complete(line) => (line, true),
             Content::Unfinished(line) => (line, false),
-            Content::Unreadable(why) => {
-                self.damage(raw, why.clone());
+            Content::Unreadable(why) | Content::Unread(why) => {
+                let undecided = matches!(raw.content, Content::Unread(_));
+                self.tell(raw, why.clone(), undecided);
                 self.lost = self.lost.saturating_add(1);
                 self.last_hash = None;
                 return;
@@ -135,7 +154,7 @@ impl Chain {
         let pieces = match take_apart(&text, scribe) {
             Ok(pieces) => pieces,
             Err(error) => {
-                self.damage(raw, error.to_string());
+                self.tell(raw, error.to_string(), true);
                 Vec::new()
             }
         };
@@ -247,15 +266,36 @@ impl Chain {
         } else {
             return;
         };
-        self.found.damages.insert(0, Damage { file, line, what });
+        let damage = Damage {
+            file,
+            line,
+            what,
+            undecided: false,
+        };
+        self.found.damages.insert(0, damage);
     }
 
     fn damage(&mut self, raw: &Raw, what: String) {
+        self.tell(raw, what, false);
+    }
+
+    fn tell(&mut self, raw: &Raw, what: String, undecided: bool) {
         self.found.damages.push(Damage {
             file: raw.file.clone(),
             line: raw.line_no,
             what,
+            undecided,
         });
+    }
+}
+
+/// Tells of a store that could not be looked at, or not to its end.
+fn unreadable(record_file: &Path, error: &StoreError) -> Damage {
+    Damage {
+        file: record_file.to_path_buf(),
+        line: 0,
+        what: describe(error),
+        undecided: true,
     }
 }
 
