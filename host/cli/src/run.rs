@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Let the command read this terminal or pipe instead of nothing
     #[arg(long)]
     stdin: bool,
-    /// Run even where no record can be guaranteed, with a warning
+    /// Run even where no record can be guaranteed, with a warning; the gate will not know of it
     #[arg(long)]
     best_effort: bool,
     /// What a record survives once it is acknowledged
@@ -167,9 +167,9 @@ fn status(finished: &Finished) -> u8 {
     }
     match &finished.stored {
         Ok(appended) => appended.notices.iter().map(notices::text).for_each(warn),
+        // That was wanted, and is in no doubt: nothing is kept, and the gate will not see this run.
         Err(NotStored::Refused(error)) => {
             warn(format_args!("no record is kept: {}", of_store(error)));
-            in_doubt = true;
         }
         Err(NotStored::Waiting(error)) => {
             error.notices.iter().map(notices::text).for_each(warn);
