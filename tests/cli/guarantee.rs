@@ -184,7 +184,7 @@ fn a_read_only_store_refuses_the_run_and_can_still_be_read() {
     assert_eq!(sandbox.call(["run", "--", "true"]).status, 0);
     disk.read_only();
     let called = sandbox.call(["run", "--", "touch", "started"]);
-    let cause = "create PATH: Read-only file system (os error 30); choose a record file on a writable file system";
+    let cause = "open PATH: Read-only file system (os error 30); choose a record file on a writable file system";
     refuses(&called, &disk.place, cause);
     assert!(!sandbox.path().join("started").exists());
     assert_eq!(sandbox.call(["show"]).status, 0);

@@ -72,7 +72,7 @@ fn the_recipe_loads_the_whole_set_oldest_first_and_skips_what_is_torn() {
     let twice = chain.run(10);
     let active = format!("{twice}not a record\n\n7\n{twice}");
     sandbox.write("feedback_record.jsonl", &active);
-    sandbox.run(["echo", "é"]);
+    assert_eq!(sandbox.call(["run", "--", "echo", "é"]).status, 0);
     let whole = fs::read(sandbox.record_file()).expect("a file");
 
     let seqs = |records: &[Value]| -> Vec<u64> {

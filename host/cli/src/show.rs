@@ -62,6 +62,9 @@ pub(crate) fn not_found(error: LookupError) -> Failure {
     Failure::undecided(match error {
         LookupError::Store(error) => of_store(&error),
         error @ LookupError::Empty(_) => format!("{error}; `feedback run` makes one"),
+        error @ LookupError::Unreadable { .. } => {
+            format!("{error}; `feedback verify` says more")
+        }
         error @ LookupError::Ambiguous { .. } => format!("{error}; give more of it"),
         error @ (LookupError::NoFailure(_) | LookupError::Unknown { .. }) => error.to_string(),
     })
