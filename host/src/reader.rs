@@ -2,6 +2,7 @@
 //!
 //! It changes nothing, repairs nothing, and looks into no record.
 
+mod entries;
 mod raw;
 mod stored;
 
@@ -20,6 +21,7 @@ use crate::store::place::Place;
 use crate::store::system::{How, Kernel, System, retry};
 use crate::store::{Checked, Scribe, StoreError};
 
+pub use entries::{Entries, NewestFirst};
 pub(crate) use raw::{Content, Raw};
 pub use stored::StoredFile;
 
@@ -142,25 +144,12 @@ impl Reader {
 
     /// Returns every entry, oldest first. A record that is there twice is given once.
     pub fn entries<'a>(&'a self, scribe: &'a mut dyn Scribe) -> Entries<'a> {
-        Entries {
-            reader: self,
-            scribe,
-            next_file: 0,
-            lines: None,
-            ready: VecDeque::new(),
-            seen: HashSet::new(),
-        }
+        Entries::new(self, scribe)
     }
 
     /// Returns every entry, newest first. Holds the entries of one file at a time in memory.
     pub fn newest_first<'a>(&'a self, scribe: &'a mut dyn Scribe) -> NewestFirst<'a> {
-        NewestFirst {
-            reader: self,
-            scribe,
-            files_left: self.files.len(),
-            ready: Vec::new(),
-            seen: HashSet::new(),
-        }
+        NewestFirst::new(self, scribe)
     }
 
     /// Returns the newest whole record.
@@ -275,75 +264,5 @@ impl Reader {
         self.files
             .iter()
             .flat_map(|file| RawLines::new(self.system.as_ref(), file))
-    }
-}
-
-/// The entries of a store, oldest first.
-pub struct Entries<'a> {
-    reader: &'a Reader,
-    scribe: &'a mut dyn Scribe,
-    next_file: usize,
-    lines: Option<RawLines<'a>>,
-    ready: VecDeque<Entry>,
-    seen: HashSet<String>,
-}
-
-impl Iterator for Entries<'_> {
-    type Item = Entry;
-
-    fn next(&mut self) -> Option<Entry> {
-        loop {
-            while let Some(entry) = self.ready.pop_front() {
-                if is_new(&entry, &mut self.seen) {
-                    return Some(entry);
-                }
-            }
-            let raw = self.lines.as_mut().and_then(Iterator::next);
-            match raw {
-                Some(raw) => self.ready.extend(raw.entries(self.scribe)),
-                None => {
-                    let file = self.reader.files.get(self.next_file)?;
-                    self.next_file = self.next_file.saturating_add(1);
-                    self.lines = Some(RawLines::new(self.reader.system.as_ref(), file));
-                }
-            }
-        }
-    }
-}
-
-/// The entries of a store, newest first.
-pub struct NewestFirst<'a> {
-    reader: &'a Reader,
-    scribe: &'a mut dyn Scribe,
-    files_left: usize,
-    ready: Vec<Entry>,
-    seen: HashSet<String>,
-}
-
-impl Iterator for NewestFirst<'_> {
-    type Item = Entry;
-
-    fn next(&mut self) -> Option<Entry> {
-        loop {
-            while let Some(entry) = self.ready.pop() {
-                if is_new(&entry, &mut self.seen) {
-                    return Some(entry);
-                }
-            }
-            self.files_left = self.files_left.checked_sub(1)?;
-            let file = self.reader.files.get(self.files_left)?;
-            for raw in RawLines::new(self.reader.system.as_ref(), file) {
-                self.ready.extend(raw.entries(self.scribe));
-            }
-        }
-    }
-}
-
-/// Says whether an entry was not given before. A power cut can bring a pending file back whose
-/// line is in the file already, and then the record is there twice.
-fn is_new(entry: &Entry, seen: &mut HashSet<String>) -> bool {
-    match entry {
-        Entry::Line { checked, .. } => seen.insert(checked.command_id.clone()),
-        Entry::Damaged { .. } => true,
     }
 }

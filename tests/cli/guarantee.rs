@@ -326,3 +326,26 @@ fn a_run_waits_for_the_disk_unless_told_not_to() {
         .call(["run", "--durability", "tape", "--", "true"])
         .says(125, &["tape", "disk", "process"]);
 }
+
+#[test]
+fn an_export_that_finds_no_room_leaves_nothing_behind() {
+    let Some(disk) = Disk::mount("size=4m") else {
+        return;
+    };
+    let sandbox = Sandbox::new();
+    sandbox.run(["seq", "1", "2000"]);
+    disk.fill();
+    for name in ["copy", "copy.tar.gz"] {
+        let copy = disk.place.join(name);
+        let path = copy.display().to_string();
+        sandbox
+            .call(["export", &path])
+            .says(2, &[&path, "No space left", "is removed"]);
+        assert!(!copy.exists());
+    }
+    disk.make_room();
+    for name in ["copy", "copy.tar.gz"] {
+        let path = disk.place.join(name).display().to_string();
+        assert_eq!(sandbox.call(["export", &path]).status, 0);
+    }
+}

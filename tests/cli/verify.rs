@@ -41,7 +41,7 @@ fn a_sound_store_exits_0_and_prints_its_head() {
     let shown = sandbox.call(["verify"]);
     assert_eq!(shown.status, 0);
     assert!(shown.stdout.starts_with("sound: 3 records in 1 file"));
-    assert!(shown.stdout.contains(&format!("head: 3 {head}")));
+    assert!(shown.stdout.contains(&format!("head: 3:{head}")));
     assert_eq!(shown.stderr, "");
 }
 
@@ -148,4 +148,61 @@ fn a_torn_end_is_no_damage_since_its_run_is_still_pending() {
         let (status, found) = verify(&sandbox);
         assert_eq!((status, &found["head"]["seq"]), (0, &2.into()), "{found}");
     }
+}
+
+#[test]
+fn a_head_that_was_kept_elsewhere_shows_what_the_chain_alone_cannot() {
+    let (sandbox, lines) = three_runs();
+    let against = |kept: &str| sandbox.call(["verify", "--head", kept]);
+    let kept: Vec<String> = (1..=3)
+        .map(|seq| format!("{seq}:{}", digest(&lines[seq - 1])))
+        .collect();
+    for head in &kept {
+        assert_eq!(against(head).status, 0, "the store may have grown since");
+    }
+
+    // The newest record is taken away.
+    rewrite(&sandbox, &lines[..2]);
+    assert_eq!(sandbox.call(["verify"]).status, 0, "the chain is whole");
+    assert_eq!(against(&kept[1]).status, 0);
+    let called = against(&kept[2]);
+    assert_eq!(called.status, 1);
+    assert!(
+        called.stdout.contains("ends at record 2"),
+        "{}",
+        called.stdout
+    );
+
+    // The whole chain is written anew.
+    let mut chain = Chain::default();
+    let anew: String = (0..3).map(|_| chain.run(5)).collect();
+    fs::write(sandbox.record_file(), &anew).expect("written");
+    assert_eq!(sandbox.call(["verify"]).status, 0, "the chain is whole");
+    let called = against(&kept[1]);
+    assert_eq!(called.status, 1);
+    assert!(
+        called.stdout.contains("line 2: is not the line"),
+        "{}",
+        called.stdout
+    );
+
+    for wrong in ["3", "x:sha256:00", "3:sha256:00", "3:md5"] {
+        against(wrong).says(2, &[wrong, "12:sha256:"]);
+    }
+}
+
+#[test]
+fn a_head_whose_record_was_dropped_cannot_be_compared() {
+    let sandbox = Sandbox::new();
+    let mut chain = Chain::default();
+    let first = chain.run(5);
+    let notice = chain.line(
+        r#"{"schema_version":"1.0","kind":"drop","command_id":"d","at":"x","files":1,"first_seq":1,"last_seq":1}"#,
+    );
+    sandbox.write("feedback_record.jsonl", notice);
+    assert_eq!(sandbox.call(["verify"]).status, 0);
+    let head = format!("1:{}", digest(first.trim_end()));
+    sandbox
+        .call(["verify", "--head", &head])
+        .says(2, &["record 1 was dropped by rotation"]);
 }

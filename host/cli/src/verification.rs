@@ -87,7 +87,7 @@ pub(crate) fn as_text(found: &Verification) -> String {
         State::Unknown => "cannot tell".to_owned(),
     }];
     if let Some(head) = &found.head {
-        lines.push(format!("  head: {} {}", head.seq, head.hash));
+        lines.push(format!("  head: {}:{}", head.seq, head.hash));
     }
     for damage in &found.damages {
         let file = damage.file.display();

@@ -12,6 +12,8 @@
 //! The store neither reads nor builds a record: it asks a [`Scribe`].
 
 mod active;
+mod anchor;
+mod chain;
 mod error;
 pub(crate) mod folder;
 mod hazard;
@@ -22,6 +24,7 @@ mod options;
 pub(crate) mod pending;
 pub(crate) mod place;
 mod recover;
+mod refusal;
 mod rotate;
 mod run;
 pub(crate) mod scribe;
@@ -33,7 +36,6 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,14 +44,13 @@ pub use notice::Notice;
 pub use options::{Durability, Options};
 pub use run::{Appended, OpenRun, Recovered};
 pub use scribe::{Checked, DocumentKind, Identity, Scribe, ScribeError};
-pub use verify::{Damage, Head, Verification, verify, verify_opened};
+pub use verify::{Damage, Head, Verification, verify, verify_against, verify_opened};
 
 use folder::Folder;
 use pending::LINE_LIMIT;
 use place::Place;
 use session::{Line, Session};
-use system::{How, Kernel, System, bytes, retry};
-use tail::Tail;
+use system::{Kernel, System, bytes, retry};
 
 /// A record file with everything that belongs to it.
 #[derive(Debug)]
@@ -80,22 +81,6 @@ impl Store {
         let place = Place::open(system, record_file, true)?;
         place.folder.check_shared()?;
         Ok(Self { place, options })
-    }
-
-    /// Refuses a store whose newest record belongs to a schema that the component does not know.
-    /// Call it before [`Self::begin`]: to find that out only at the end would leave a record that waits.
-    ///
-    /// # Errors
-    /// Such a store, or what stands in the record file's place.
-    pub fn refuse_unknown_schema(&self, scribe: &mut dyn Scribe) -> Result<(), StoreError> {
-        let Some(file) = self.place.folder.existing(&self.place.active, How::Read)? else {
-            return Ok(());
-        };
-        match self.newest(&file, scribe) {
-            Err(error @ StoreError::Schema { .. }) => Err(error),
-            // Without the lock the file can change under this look; `finish` takes it.
-            Ok(_) | Err(_) => Ok(()),
-        }
     }
 
     /// Puts the redacted intent of a run on the disk, together with room for its record.
@@ -205,29 +190,6 @@ impl Store {
             self.place.folder.sync()?;
         }
         Ok(pending)
-    }
-
-    /// Reads where the chain stands, up to the last newline: a writer may be about to go on there.
-    fn newest(&self, file: &File, scribe: &mut dyn Scribe) -> Result<Tail, StoreError> {
-        let folder = &self.place.folder;
-        let stat = folder.stat_file(file, &self.place.active)?;
-        let size = u64::try_from(stat.st_size).unwrap_or(0);
-        let end = lines::after_last_newline(folder.system.as_ref(), file, size)
-            .map_err(StoreError::io("read", &self.place.active_path()))?;
-        Tail::read(&self.place, file, end, scribe)
-    }
-
-    /// Looks at everything that finishing will need, so that a run is refused before it starts.
-    fn refuse_unsafe(&self) -> Result<(), StoreError> {
-        self.place.folder.check_file(&self.place.lock)?;
-        if let Some(file) = self
-            .place
-            .folder
-            .existing(&self.place.active, How::Append)?
-        {
-            active::refuse_foreign(&self.place, &file)?;
-        }
-        Ok(())
     }
 
     /// Writes the body behind the intent, and says whether it is there.
