@@ -1,5 +1,16 @@
 //! The product through its own binary, as a person or an agent calls it.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::as_conversions,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "test code: a failure must be loud"
+)]
+
 mod sandbox;
 mod sealed;
 

@@ -40,9 +40,7 @@ pub(crate) struct Arguments {
 
 /// Makes the copy.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments
-        .place
-        .open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments.place.open(Failure::undecided)?;
     let mut scribe = ComponentScribe::new(component);
     let file = &project.record_file;
     let destination = arguments.destination.display();

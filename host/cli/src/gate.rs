@@ -31,9 +31,7 @@ pub(crate) struct Arguments {
 
 /// Prints the verdict.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments
-        .place
-        .open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments.place.open(Failure::undecided)?;
     let verdict = judge(component, project, arguments.last)?;
     let shown = if arguments.json {
         as_json(&verdict).to_string()

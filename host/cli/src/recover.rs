@@ -30,9 +30,7 @@ pub(crate) struct Arguments {
 
 /// Recovers the store.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments
-        .place
-        .open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments.place.open(Failure::undecided)?;
     let file = &project.record_file;
     let done = recover(file, component).map_err(|error| Failure::undecided(of_store(&error)))?;
     let shown = if arguments.json {

@@ -37,9 +37,7 @@ pub(crate) struct Arguments {
 
 /// Prints the record.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments
-        .place
-        .open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments.place.open(Failure::undecided)?;
     let mut scribe = ComponentScribe::new(component);
     let exported = arguments.from.as_deref().map(Opened::open).transpose()?;
     let file = exported

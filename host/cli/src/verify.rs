@@ -46,9 +46,7 @@ fn head(text: &str) -> Result<Head, String> {
 
 /// Prints the findings.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (component, project) = arguments
-        .place
-        .open(|message| Failure::undecided(message))?;
+    let (component, project) = arguments.place.open(Failure::undecided)?;
     let file = &project.record_file;
     let mut scribe = ComponentScribe::new(component);
     let found = match &arguments.head {
