@@ -18,6 +18,17 @@ pub enum LookupError {
     /// Nothing was ever recorded here.
     #[error("`{}` holds no record", .0.display())]
     Empty(PathBuf),
+    /// Behind the newest record that can be read stands something that cannot be read. It may be a
+    /// record, so that nothing older may be taken for the newest.
+    #[error("`{}` line {line_no}: {what}, so the newest record is not known", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// The line in it, from 1; 0 where the whole file is meant.
+        line_no: u64,
+        /// What is there.
+        what: String,
+    },
     /// Every run exited 0.
     #[error("`{}` holds no failure", .0.display())]
     NoFailure(PathBuf),
@@ -44,10 +55,27 @@ pub enum LookupError {
 /// Returns the newest run's record.
 ///
 /// # Errors
-/// Where the store cannot be read or is empty.
+/// Where the store cannot be read or is empty, or where its newest line is no record.
 pub fn newest(record_file: &Path, scribe: &mut dyn Scribe) -> Result<String, LookupError> {
-    first(record_file, scribe, |head| head.is_run())?
-        .ok_or_else(|| LookupError::Empty(record_file.to_path_buf()))
+    let reader = Reader::open(record_file, Scope::All)?;
+    for entry in reader.newest_first(scribe) {
+        match entry {
+            Entry::Line { text, .. } if is_run(&text) => return Ok(text),
+            Entry::Line { .. } => {}
+            Entry::Damaged {
+                file,
+                line_no,
+                what,
+            } => {
+                return Err(LookupError::Unreadable {
+                    file,
+                    line_no,
+                    what,
+                });
+            }
+        }
+    }
+    Err(LookupError::Empty(record_file.to_path_buf()))
 }
 
 /// Returns the newest record whose exit code is not 0 or is missing.
@@ -103,6 +131,10 @@ impl Head {
     fn is_run(&self) -> bool {
         self.kind != "drop"
     }
+}
+
+fn is_run(line: &str) -> bool {
+    serde_json::from_str(line).is_ok_and(|head: Head| head.is_run())
 }
 
 fn first(

@@ -2,7 +2,9 @@
 //!
 //! It changes nothing, repairs nothing, and looks into no record.
 
+mod entries;
 mod raw;
+mod stored;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
@@ -19,7 +21,10 @@ use crate::store::place::Place;
 use crate::store::system::{How, Kernel, System, retry};
 use crate::store::{Checked, Scribe, StoreError};
 
+pub use entries::{Entries, NewestFirst};
 pub(crate) use raw::{Content, Raw};
+pub use stored::StoredFile;
+
 use raw::{OpenFile, RawLines};
 
 /// How long a reader waits for a writer. Then it reads without the lock: files only ever move to
@@ -78,6 +83,8 @@ pub struct PendingRun {
     pub command_id: String,
     /// Its intent; empty where it cannot be read.
     pub intent: String,
+    /// Its record where that waits, without its place in the store.
+    pub body: Option<String>,
     /// How far it has come.
     pub state: PendingState,
 }
@@ -125,7 +132,7 @@ impl Reader {
             files.push_front(OpenFile {
                 path: place.folder.path_of(&name),
                 content,
-                active: index == 0,
+                index,
             });
         }
         Ok(Self {
@@ -137,25 +144,12 @@ impl Reader {
 
     /// Returns every entry, oldest first. A record that is there twice is given once.
     pub fn entries<'a>(&'a self, scribe: &'a mut dyn Scribe) -> Entries<'a> {
-        Entries {
-            reader: self,
-            scribe,
-            next_file: 0,
-            lines: None,
-            ready: VecDeque::new(),
-            seen: HashSet::new(),
-        }
+        Entries::new(self, scribe)
     }
 
     /// Returns every entry, newest first. Holds the entries of one file at a time in memory.
     pub fn newest_first<'a>(&'a self, scribe: &'a mut dyn Scribe) -> NewestFirst<'a> {
-        NewestFirst {
-            reader: self,
-            scribe,
-            files_left: self.files.len(),
-            ready: Vec::new(),
-            seen: HashSet::new(),
-        }
+        NewestFirst::new(self, scribe)
     }
 
     /// Returns the newest whole record.
@@ -198,6 +192,7 @@ impl Reader {
             }
             runs.push(PendingRun {
                 command_id: command_id.to_owned(),
+                body: body.cloned(),
                 intent: lines.map(|lines| lines.first).unwrap_or_default(),
                 state,
             });
@@ -233,6 +228,12 @@ impl Reader {
         Ok(mark.map(|_| folder.path_of(DEGRADED.as_ref())))
     }
 
+    /// Returns the files, oldest first, for who copies them as they are.
+    pub fn files(&self) -> impl Iterator<Item = StoredFile<'_>> {
+        let of = |file| StoredFile::new(self.system.as_ref(), file);
+        self.files.iter().map(of)
+    }
+
     /// Returns how many files were opened.
     #[must_use]
     pub fn file_count(&self) -> usize {
@@ -263,75 +264,5 @@ impl Reader {
         self.files
             .iter()
             .flat_map(|file| RawLines::new(self.system.as_ref(), file))
-    }
-}
-
-/// The entries of a store, oldest first.
-pub struct Entries<'a> {
-    reader: &'a Reader,
-    scribe: &'a mut dyn Scribe,
-    next_file: usize,
-    lines: Option<RawLines<'a>>,
-    ready: VecDeque<Entry>,
-    seen: HashSet<String>,
-}
-
-impl Iterator for Entries<'_> {
-    type Item = Entry;
-
-    fn next(&mut self) -> Option<Entry> {
-        loop {
-            while let Some(entry) = self.ready.pop_front() {
-                if is_new(&entry, &mut self.seen) {
-                    return Some(entry);
-                }
-            }
-            let raw = self.lines.as_mut().and_then(Iterator::next);
-            match raw {
-                Some(raw) => self.ready.extend(raw.entries(self.scribe)),
-                None => {
-                    let file = self.reader.files.get(self.next_file)?;
-                    self.next_file = self.next_file.saturating_add(1);
-                    self.lines = Some(RawLines::new(self.reader.system.as_ref(), file));
-                }
-            }
-        }
-    }
-}
-
-/// The entries of a store, newest first.
-pub struct NewestFirst<'a> {
-    reader: &'a Reader,
-    scribe: &'a mut dyn Scribe,
-    files_left: usize,
-    ready: Vec<Entry>,
-    seen: HashSet<String>,
-}
-
-impl Iterator for NewestFirst<'_> {
-    type Item = Entry;
-
-    fn next(&mut self) -> Option<Entry> {
-        loop {
-            while let Some(entry) = self.ready.pop() {
-                if is_new(&entry, &mut self.seen) {
-                    return Some(entry);
-                }
-            }
-            self.files_left = self.files_left.checked_sub(1)?;
-            let file = self.reader.files.get(self.files_left)?;
-            for raw in RawLines::new(self.reader.system.as_ref(), file) {
-                self.ready.extend(raw.entries(self.scribe));
-            }
-        }
-    }
-}
-
-/// Says whether an entry was not given before. A power cut can bring a pending file back whose
-/// line is in the file already, and then the record is there twice.
-fn is_new(entry: &Entry, seen: &mut HashSet<String>) -> bool {
-    match entry {
-        Entry::Line { checked, .. } => seen.insert(checked.command_id.clone()),
-        Entry::Damaged { .. } => true,
     }
 }

@@ -195,7 +195,7 @@ impl Runner {
             observer,
         )?;
 
-        let begun = self.begin(&command_id, &intent);
+        let begun = self.begin(&command_id, &intent, &mut scribe);
         let begun = match begun {
             Err(refused) if !request.best_effort => return Err(refused.into()),
             begun => begun,
@@ -237,8 +237,14 @@ impl Runner {
         })
     }
 
-    fn begin(&self, command_id: &str, intent: &str) -> Result<(OpenRun, Store), StoreError> {
+    fn begin(
+        &self,
+        command_id: &str,
+        intent: &str,
+        scribe: &mut ComponentScribe,
+    ) -> Result<(OpenRun, Store), StoreError> {
         let store = Store::open(&self.project.record_file, self.options)?;
+        store.refuse_unknown_schema(scribe)?;
         Ok((store.begin(command_id, intent)?, store))
     }
 

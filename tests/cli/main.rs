@@ -3,27 +3,37 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stderr,
+    clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::as_conversions,
+    clippy::print_stdout,
+    clippy::print_stderr,
     reason = "test code: a failure must be loud"
 )]
 
 mod background;
 mod sandbox;
+mod sealed;
 mod terminal;
 
 mod bad_input;
 mod demo;
 mod endings;
 mod excerpts;
+mod export;
 mod gate;
+mod guarantee;
 mod live;
 mod options;
 mod real_tools;
+mod recipe;
+mod recover;
 mod redaction;
 mod runs;
+mod schema;
 mod show;
 mod signals;
 mod starts;
 mod store;
 mod storm;
+mod verify;

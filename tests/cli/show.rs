@@ -44,3 +44,20 @@ fn what_is_not_there_is_said_in_one_line() {
         .call(["show", "no-such-id"])
         .says(2, &["no-such-id"]);
 }
+
+#[test]
+fn an_older_record_is_never_shown_as_the_newest() {
+    let sandbox = Sandbox::new();
+    let record = sandbox.run(["true"]);
+    let path = sandbox.record_file();
+    let mut text_of = std::fs::read_to_string(&path).expect("a file");
+    text_of.push_str("{\"a record\": \"that somebody has edited\"}\n");
+    std::fs::write(&path, text_of).expect("written");
+    sandbox
+        .call(["show"])
+        .says(2, &["line 2", "newest", "feedback verify"]);
+    let gate = sandbox.call(["gate", "--last"]);
+    assert_eq!(gate.status, 2, "never a pass: {}", gate.stdout);
+    let id = text(&record, "command_id");
+    assert_eq!(sandbox.call(["show", id]).json(), record);
+}

@@ -4,7 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::sandbox::Sandbox;
+use crate::recover::leave_died;
+use crate::sandbox::{Sandbox, text};
+use crate::sealed::Chain;
 
 #[test]
 fn the_record_file_is_private_whatever_the_umask() {
@@ -86,4 +88,67 @@ fn two_at_once_leave_two_whole_records_each() {
     seqs.sort_unstable();
     assert_eq!(seqs, (1..=8).collect::<Vec<u64>>());
     assert_eq!(sandbox.gate(&[]).0, 0);
+}
+
+/// Writes five full files, as years of runs leave them.
+fn fill(sandbox: &Sandbox) {
+    let mut chain = Chain::default();
+    for index in (0..=4).rev() {
+        let mut lines = String::new();
+        while lines.len() < 940_000 {
+            lines.push_str(&chain.run(60_000));
+        }
+        let suffix = if index == 0 {
+            String::new()
+        } else {
+            format!(".{index}")
+        };
+        sandbox.write(&format!("feedback_record.jsonl{suffix}"), lines);
+    }
+}
+
+#[test]
+fn what_rotation_drops_is_on_record_and_the_rest_stays_sound() {
+    let sandbox = Sandbox::new();
+    sandbox.write("feedback.json", "{\"excerpt\": {\"max_bytes\": 65536}}");
+    fill(&sandbox);
+    assert_eq!(sandbox.call(["verify"]).status, 0);
+
+    let (mut drops, mut died) = (Vec::new(), 0);
+    for round in 0..40 {
+        if round % 10 == 3 {
+            leave_died(&sandbox);
+            died += 1;
+        }
+        let called = sandbox.call(["run", "--", "seq", "100000", "150000"]);
+        assert_eq!(called.status, 0);
+        if called.stderr.contains("was dropped by rotation") {
+            let notice = sandbox.records().swap_remove(0);
+            assert_eq!(
+                text(&notice, "kind"),
+                "drop",
+                "the first line after the drop"
+            );
+            drops.push(notice);
+        }
+        if called.stderr.contains("the runner of") {
+            died -= 1;
+        }
+    }
+    assert_eq!(died, 0, "each dead runner was told by the next run");
+    assert!(drops.len() >= 2, "{drops:?}");
+    assert_eq!(drops[0]["first_seq"], 1);
+    let next = drops[0]["last_seq"].as_u64().expect("a number") + 1;
+    assert_eq!(drops[1]["first_seq"], next, "no record between two drops");
+    assert!(!sandbox.path().join("feedback_record.jsonl.5").exists());
+
+    let found = sandbox.call(["verify", "--json"]);
+    assert_eq!(found.status, 0, "{}", found.stdout);
+    let found = found.json();
+    let last = &drops[drops.len() - 1]["last_seq"];
+    assert_eq!(
+        found["first_seq"].as_u64(),
+        last.as_u64().map(|seq| seq + 1)
+    );
+    assert_eq!((&found["doubled"], &found["files"]), (&0.into(), &5.into()));
 }

@@ -2,8 +2,8 @@
 //!
 //! | status | `feedback run` | every other command |
 //! |---|---|---|
-//! | 0 | the command exited 0 | done; for `gate`: pass |
-//! | 1 | the command's own | for `gate`: refuse |
+//! | 0 | the command exited 0 | done; for `gate`: pass; for `verify`: sound |
+//! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged |
 //! | 2 | the command's own | the question cannot be answered |
 //! | 124 | timed out | – |
 //! | 125 | the runner failed, or the record is in doubt | – |
@@ -27,6 +27,8 @@ use feedback_host::store::StoreError;
 pub(crate) const PASS: u8 = 0;
 /// `gate`: the records do not show success.
 pub(crate) const REFUSE: u8 = 1;
+/// `verify`: the store is not as a store leaves it.
+pub(crate) const DAMAGED: u8 = 1;
 /// The question cannot be answered. Never a pass.
 pub(crate) const UNDECIDED: u8 = 2;
 /// `run`: the runner failed, or the record is in doubt.

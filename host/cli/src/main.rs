@@ -1,5 +1,6 @@
 //! The command line of feedback: reads the arguments and hands each command to its own file.
 
+mod artifact;
 mod failure;
 mod invocation;
 mod live;
@@ -8,12 +9,15 @@ mod place;
 mod signals;
 mod summary;
 mod tee;
+mod verification;
 
 mod demo;
+mod export;
 mod gate;
 mod recover;
 mod run;
 mod show;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -40,7 +44,9 @@ enum Command {
     Run(run::Arguments),
     Show(show::Arguments),
     Gate(gate::Arguments),
+    Verify(verify::Arguments),
     Recover(recover::Arguments),
+    Export(export::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -53,7 +59,9 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     done.unwrap_or_else(|failure| failure.report())

@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use feedback_host::component::ReasonCode;
 use feedback_host::run::{Finished, NotStored, Observer, Request, RunError, Runner, Silent};
+use feedback_host::store::Options;
 
 use crate::failure::{self, Failure, of_store, warn, with_causes};
 use crate::invocation::Invocation;
@@ -35,9 +36,12 @@ pub(crate) struct Arguments {
     /// Show the command's lines, redacted, as they come; each stream only where it is a terminal
     #[arg(long)]
     tee: bool,
-    /// Run even where no record can be guaranteed, with a warning
+    /// Run even where no record can be guaranteed, with a warning; the gate will not know of it
     #[arg(long)]
     best_effort: bool,
+    /// What a record survives once it is acknowledged
+    #[arg(long, value_enum, default_value_t = Durability::Disk)]
+    durability: Durability,
     /// Print the record's line even on a terminal
     #[arg(long, conflicts_with = "text")]
     json: bool,
@@ -50,13 +54,35 @@ pub(crate) struct Arguments {
     invocation: Invocation,
 }
 
+/// What an acknowledged record survives.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Durability {
+    /// The power going out: the runner waits for the disk, some milliseconds
+    Disk,
+    /// The death of every process, but not the machine's
+    Process,
+}
+
+impl From<Durability> for Options {
+    fn from(durability: Durability) -> Self {
+        use feedback_host::store::Durability as Kept;
+        Self {
+            durability: match durability {
+                Durability::Disk => Kept::Disk,
+                Durability::Process => Kept::Process,
+            },
+            ..Self::default()
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let fail = |message: String| Failure::runner(message);
     let mut control =
         signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;
-    let runner = Runner::new(component, project);
+    let runner = Runner::new(component, project).with_store_options(arguments.durability.into());
     let request = Request {
         command: arguments.invocation.command(),
         limits: arguments.invocation.limits(runner.limits()),
@@ -123,9 +149,9 @@ fn status(finished: &Finished) -> u8 {
     }
     match &finished.stored {
         Ok(appended) => appended.notices.iter().map(notices::text).for_each(warn),
+        // That was wanted, and is in no doubt: nothing is kept, and the gate will not see this run.
         Err(NotStored::Refused(error)) => {
             warn(format_args!("no record is kept: {}", of_store(error)));
-            in_doubt = true;
         }
         Err(NotStored::Waiting(error)) => {
             error.notices.iter().map(notices::text).for_each(warn);

@@ -1,12 +1,14 @@
 //! `feedback show`: prints one record.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use feedback_host::lookup::{self, LookupError};
 use feedback_host::scribe::ComponentScribe;
 
+use crate::artifact::Opened;
 use crate::failure::{Failure, of_store};
 use crate::place::Place;
 use crate::summary;
@@ -26,6 +28,9 @@ pub(crate) struct Arguments {
     /// Print a readable summary even where the output is not a terminal
     #[arg(long)]
     text: bool,
+    /// Look into what `feedback export` made, a folder or a .tar.gz
+    #[arg(long, value_name = "DEST", conflicts_with = "record_file")]
+    from: Option<PathBuf>,
     #[command(flatten)]
     place: Place,
 }
@@ -34,7 +39,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
     let mut scribe = ComponentScribe::new(component);
-    let file = &project.record_file;
+    let exported = arguments.from.as_deref().map(Opened::open).transpose()?;
+    let file = exported
+        .as_ref()
+        .map_or(project.record_file.as_path(), Opened::record_file);
     let found = match (&arguments.id, arguments.failed) {
         (Some(id), _) => lookup::find(file, id, &mut scribe),
         (None, true) => lookup::newest_failure(file, &mut scribe),
@@ -52,6 +60,9 @@ pub(crate) fn not_found(error: LookupError) -> Failure {
     Failure::undecided(match error {
         LookupError::Store(error) => of_store(&error),
         error @ LookupError::Empty(_) => format!("{error}; `feedback run` makes one"),
+        error @ LookupError::Unreadable { .. } => {
+            format!("{error}; `feedback verify` says more")
+        }
         error @ LookupError::Ambiguous { .. } => format!("{error}; give more of it"),
         error @ (LookupError::NoFailure(_) | LookupError::Unknown { .. }) => error.to_string(),
     })

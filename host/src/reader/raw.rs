@@ -24,7 +24,8 @@ pub(crate) struct OpenFile {
     pub(crate) path: PathBuf,
     /// The file and its size, or why it is not read.
     pub(crate) content: Result<(File, u64), String>,
-    pub(crate) active: bool,
+    /// Its place in the rotated set; 0 is the active file.
+    pub(crate) index: u32,
 }
 
 /// A line as it stands in a file.
@@ -45,6 +46,8 @@ pub(crate) enum Content {
     Unfinished(Vec<u8>),
     /// What cannot be looked at, and why.
     Unreadable(String),
+    /// The file could not be read on from here, and why. Nothing is known about the rest.
+    Unread(String),
 }
 
 impl Raw {
@@ -53,7 +56,9 @@ impl Raw {
         let (line, complete) = match &self.content {
             Content::Complete(line) => (line, true),
             Content::Unfinished(line) => (line, false),
-            Content::Unreadable(why) => return vec![self.damaged(why.clone())],
+            Content::Unreadable(why) | Content::Unread(why) => {
+                return vec![self.damaged(why.clone())];
+            }
         };
         // A torn character only ever stands in a fragment, and only that is changed here.
         let text = String::from_utf8_lossy(line);
@@ -134,10 +139,10 @@ impl<'a> RawLines<'a> {
 
     /// Reads on. Returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
-        let (file, size) = match &self.file.content {
-            Ok((file, size)) => (file, *size),
-            Err(why) => return Err(io::Error::other(why.clone())),
+        let Ok((file, size)) = &self.file.content else {
+            return Ok(false);
         };
+        let size = *size;
         let end = size.min(self.read.saturating_add(CHUNK));
         if end == self.read {
             return Ok(false);
@@ -169,6 +174,9 @@ impl<'a> RawLines<'a> {
 
     fn last(&mut self) -> Option<Raw> {
         self.ended = true;
+        if let Err(why) = &self.file.content {
+            return Some(self.raw(Content::Unreadable(why.clone())));
+        }
         let rest = std::mem::take(&mut self.buffer);
         if self.skipping {
             return Some(self.too_long());
@@ -176,7 +184,7 @@ impl<'a> RawLines<'a> {
         if rest.is_empty() {
             return None;
         }
-        if self.file.active {
+        if self.file.index == 0 {
             return Some(self.raw(Content::Unfinished(rest)));
         }
         Some(self.raw(Content::Complete(rest)))
@@ -199,7 +207,7 @@ impl Iterator for RawLines<'_> {
                 Ok(false) => return self.last(),
                 Err(error) => {
                     self.ended = true;
-                    return Some(self.raw(Content::Unreadable(format!("cannot be read: {error}"))));
+                    return Some(self.raw(Content::Unread(format!("cannot be read: {error}"))));
                 }
             }
         }

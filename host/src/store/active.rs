@@ -164,6 +164,8 @@ impl<'s> Active<'s> {
         if torn == 0 {
             return Ok(());
         }
+        // What cannot be read is not cut: a newer version may have left its file in another way.
+        Tail::read(self.place, &self.file, whole, scribe)?;
         // Only the newline is missing: an editor took it, or the writer died before it.
         if torn <= bytes(LINE_LIMIT) && self.ends_whole(whole, scribe)? {
             self.write_all("")
@@ -181,7 +183,9 @@ impl<'s> Active<'s> {
     fn ends_whole(&self, start: u64, scribe: &mut dyn Scribe) -> Result<bool, StoreError> {
         let fragment = self.read(start, self.size)?;
         let text = String::from_utf8_lossy(&fragment);
-        let pieces = take_apart_or_skip(&text, scribe).map_err(self.scribe_error("check"))?;
+        let path = self.place.active_path();
+        let pieces = take_apart_or_skip(&text, scribe)
+            .map_err(|source| StoreError::of_line("check", path, source))?;
         Ok(matches!(pieces.last(), Some(Piece::Record(..))))
     }
 

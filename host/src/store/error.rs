@@ -88,6 +88,15 @@ pub enum StoreError {
         /// Why.
         reason: &'static str,
     },
+    /// The records were written under a schema that the component does not know, so that nothing
+    /// may be appended, cut or dropped.
+    #[error("`{}` holds records that this version of feedback cannot continue", path.display())]
+    Schema {
+        /// The record file.
+        path: PathBuf,
+        /// The component's answer.
+        source: ScribeError,
+    },
     /// The component refused a document, or failed.
     #[error("cannot {action} the record of `{}`", path.display())]
     Scribe {
@@ -111,6 +120,18 @@ impl StoreError {
         }
     }
 
+    /// Wraps the component's answer about a line that is in the store already.
+    pub(crate) fn of_line(action: &'static str, path: PathBuf, source: ScribeError) -> Self {
+        match source {
+            ScribeError::Unsupported { .. } => Self::Schema { path, source },
+            ScribeError::Invalid { .. } | ScribeError::Broken { .. } => Self::Scribe {
+                action,
+                path,
+                source,
+            },
+        }
+    }
+
     /// Says who must act, and how.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
@@ -126,7 +147,8 @@ impl StoreError {
             Self::Document { .. } => {
                 "report this: the runner gave the store an impossible document"
             }
-            Self::Scribe {
+            Self::Schema { .. }
+            | Self::Scribe {
                 source: ScribeError::Unsupported { .. },
                 ..
             } => "use the newer version of feedback that wrote the record file",
@@ -142,6 +164,7 @@ impl StoreError {
             Self::Unsafe { .. }
             | Self::Locked { .. }
             | Self::Document { .. }
+            | Self::Schema { .. }
             | Self::Scribe { .. } => None,
         }
     }

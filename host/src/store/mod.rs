@@ -12,6 +12,8 @@
 //! The store neither reads nor builds a record: it asks a [`Scribe`].
 
 mod active;
+mod anchor;
+mod chain;
 mod error;
 pub(crate) mod folder;
 mod hazard;
@@ -22,6 +24,7 @@ mod options;
 pub(crate) mod pending;
 pub(crate) mod place;
 mod recover;
+mod refusal;
 mod rotate;
 mod run;
 pub(crate) mod scribe;
@@ -41,13 +44,13 @@ pub use notice::Notice;
 pub use options::{Durability, Options};
 pub use run::{Appended, OpenRun, Recovered};
 pub use scribe::{Checked, DocumentKind, Identity, Scribe, ScribeError};
-pub use verify::{Damage, Head, Verification, verify};
+pub use verify::{Damage, Head, Verification, verify, verify_against, verify_opened};
 
 use folder::Folder;
 use pending::LINE_LIMIT;
 use place::Place;
 use session::{Line, Session};
-use system::{How, Kernel, System, bytes, retry};
+use system::{Kernel, System, bytes, retry};
 
 /// A record file with everything that belongs to it.
 #[derive(Debug)]
@@ -187,19 +190,6 @@ impl Store {
             self.place.folder.sync()?;
         }
         Ok(pending)
-    }
-
-    /// Looks at everything that finishing will need, so that a run is refused before it starts.
-    fn refuse_unsafe(&self) -> Result<(), StoreError> {
-        self.place.folder.check_file(&self.place.lock)?;
-        if let Some(file) = self
-            .place
-            .folder
-            .existing(&self.place.active, How::Append)?
-        {
-            active::refuse_foreign(&self.place, &file)?;
-        }
-        Ok(())
     }
 
     /// Writes the body behind the intent, and says whether it is there.

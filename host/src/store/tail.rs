@@ -73,12 +73,8 @@ impl Walk {
         let mut lines = Backward::new(place.folder.system.as_ref(), file, end);
         while let Some(line) = lines.next_line().map_err(StoreError::io("read", &path))? {
             let text = String::from_utf8_lossy(&line);
-            let pieces =
-                take_apart_or_skip(&text, scribe).map_err(|source| StoreError::Scribe {
-                    action: "check",
-                    path: path.clone(),
-                    source,
-                })?;
+            let pieces = take_apart_or_skip(&text, scribe)
+                .map_err(|source| StoreError::of_line("check", path.clone(), source))?;
             let newest = pieces.into_iter().rev().find_map(|piece| match piece {
                 Piece::Record(checked, _) => Some(checked),
                 Piece::Fragment(_) => None,

@@ -3,16 +3,12 @@
 //! It finds loss, editing, doubling and damage. It cannot find that somebody rewrote the whole
 //! chain: for that, compare the head with one that was kept elsewhere.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use crate::reader::{PendingRun, Reader, Scope};
 
-use crate::reader::{Content, PendingRun, Raw, Reader, Scope};
-
-use super::error::StoreError;
-use super::lines::digest;
-use super::scribe::{Checked, Piece, Scribe, take_apart};
+use super::chain::Chain;
+use super::scribe::Scribe;
 
 /// Something that is not as a store leaves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +19,9 @@ pub struct Damage {
     pub line: u64,
     /// What is wrong, without any of its content.
     pub what: String,
+    /// True where nothing can be told of what is there, so that it may be sound all the same: it
+    /// cannot be read, or belongs to a schema that is not known here.
+    pub undecided: bool,
 }
 
 /// The newest line. Who keeps it elsewhere can tell later whether the chain was rewritten.
@@ -63,205 +62,34 @@ impl Verification {
     pub fn is_sound(&self) -> bool {
         self.damages.is_empty() && self.set_aside.is_empty() && self.degraded.is_none()
     }
+
+    /// Says whether something is wrong for certain. A store can be neither sound nor damaged:
+    /// then nothing is known.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        let certain = self.damages.iter().any(|damage| !damage.undecided);
+        certain || !self.set_aside.is_empty() || self.degraded.is_some()
+    }
 }
 
 /// Checks the store of a record file, without changing anything and without creating it.
 pub fn verify(record_file: &Path, scribe: &mut dyn Scribe) -> Verification {
-    let mut chain = Chain::default();
-    if let Err(error) = chain.walk(record_file, scribe) {
-        chain.found.damages.push(Damage {
-            file: record_file.to_path_buf(),
-            line: 0,
-            what: describe(&error),
-        });
-    }
-    chain.found
+    read(record_file, Chain::default(), scribe)
 }
 
-/// The key that tells how much a drop took. The store had asked for the notice itself.
-#[derive(Deserialize)]
-struct DropNotice {
-    kind: String,
-    last_seq: Option<u64>,
+/// As [`verify`], and asks for the line whose head was kept elsewhere.
+pub fn verify_against(kept: Head, record_file: &Path, scribe: &mut dyn Scribe) -> Verification {
+    read(record_file, Chain::against(kept), scribe)
 }
 
-/// The walk along the chain.
-#[derive(Default)]
-struct Chain {
-    found: Verification,
-    ids: HashSet<String>,
-    last_seq: Option<u64>,
-    /// The digest of the line before; none at the start or where that line is not known.
-    last_hash: Option<String>,
-    /// How many lines without a record came since the last one.
-    lost: u64,
-    /// The highest position that a drop notice tells of.
-    dropped: Option<u64>,
-    /// True where a notice could not say what was dropped.
-    dropped_unknown: bool,
-    /// The place of the oldest record.
-    first: Option<(PathBuf, u64, Checked)>,
+/// Checks a store as it was when the reader opened it.
+pub fn verify_opened(reader: &Reader, record_file: &Path, scribe: &mut dyn Scribe) -> Verification {
+    Chain::default().check(reader, record_file, scribe)
 }
 
-impl Chain {
-    fn walk(&mut self, record_file: &Path, scribe: &mut dyn Scribe) -> Result<(), StoreError> {
-        let reader = Reader::open(record_file, Scope::All)?;
-        self.found.files = reader.file_count();
-        for raw in reader.raw_lines() {
-            self.line(&raw, scribe);
-        }
-        for body in reader.waiting_drops()? {
-            self.note_drop(&body);
-        }
-        self.judge_start();
-        self.found.open_runs = reader.open_runs()?;
-        self.found.set_aside = reader.set_aside()?;
-        self.found.degraded = reader.degraded()?;
-        Ok(())
-    }
-
-    fn line(&mut self, raw: &Raw, scribe: &mut dyn Scribe) {
-        let (line, complete) = match &raw.content {
-            Content::Complete(line) => (line, true),
-            Content::Unfinished(line) => (line, false),
-            Content::Unreadable(why) => {
-                self.damage(raw, why.clone());
-                self.lost = self.lost.saturating_add(1);
-                self.last_hash = None;
-                return;
-            }
-        };
-        let text = String::from_utf8_lossy(line);
-        let pieces = match take_apart(&text, scribe) {
-            Ok(pieces) => pieces,
-            Err(error) => {
-                self.damage(raw, error.to_string());
-                Vec::new()
-            }
-        };
-        if !complete && !matches!(pieces.last(), Some(Piece::Record(..))) {
-            return;
-        }
-        if text.is_empty() {
-            self.damage(raw, "is empty".into());
-        }
-        let mut records: u64 = 0;
-        for piece in pieces {
-            match piece {
-                Piece::Fragment(range) => {
-                    self.damage(raw, format!("{} bytes are no record", range.len()));
-                }
-                Piece::Record(checked, range) => {
-                    records = records.saturating_add(1);
-                    // Behind another record on one line, the line before is not known.
-                    if records > 1 {
-                        self.last_hash = None;
-                    }
-                    self.note_drop(text.get(range).unwrap_or_default());
-                    self.record(raw, &checked);
-                }
-            }
-        }
-        let hash = digest(line);
-        if records == 0 {
-            self.lost = self.lost.saturating_add(1);
-        } else if let Some(seq) = self.last_seq {
-            self.found.head = Some(Head {
-                seq,
-                hash: hash.clone(),
-            });
-        }
-        self.last_hash = Some(hash);
-    }
-
-    fn record(&mut self, raw: &Raw, checked: &Checked) {
-        self.found.records = self.found.records.saturating_add(1);
-        if !self.ids.insert(checked.command_id.clone()) {
-            self.found.doubled = self.found.doubled.saturating_add(1);
-        }
-        if let Some(last) = self.last_seq {
-            let expected = last.saturating_add(1).saturating_add(self.lost);
-            if checked.seq > expected {
-                let until = checked.seq.saturating_sub(1);
-                self.damage(
-                    raw,
-                    format!("records {expected} to {until} are missing before it"),
-                );
-            } else if checked.seq < expected {
-                self.damage(
-                    raw,
-                    format!("is number {}, where {expected} was due", checked.seq),
-                );
-            } else if self.lost == 0
-                && self
-                    .last_hash
-                    .as_ref()
-                    .is_some_and(|hash| *hash != checked.prev)
-            {
-                self.damage(raw, "follows another line than the one before it".into());
-            }
-        } else {
-            self.found.first_seq = Some(checked.seq);
-            self.first = Some((raw.file.clone(), raw.line_no, checked.clone()));
-            // Damaged lines before it had positions of their own.
-            self.first_position(checked.seq);
-        }
-        self.last_seq = Some(checked.seq);
-        self.lost = 0;
-    }
-
-    fn first_position(&mut self, seq: u64) {
-        if let Some((_, _, first)) = &mut self.first {
-            first.seq = seq.saturating_sub(self.lost);
-            if self.lost > 0 {
-                first.prev = String::new();
-            }
-        }
-    }
-
-    fn note_drop(&mut self, text: &str) {
-        // Most lines are no notices, and need not be parsed.
-        if !text.contains("\"drop\"") {
-            return;
-        }
-        match serde_json::from_str::<DropNotice>(text) {
-            Ok(notice) if notice.kind == "drop" => match notice.last_seq {
-                Some(seq) => self.dropped = self.dropped.max(Some(seq)),
-                None => self.dropped_unknown = true,
-            },
-            Ok(_) | Err(_) => {}
-        }
-    }
-
-    /// Judges whether the store begins where it should: at 1, or behind what was dropped.
-    fn judge_start(&mut self) {
-        let Some((file, line, first)) = self.first.take() else {
-            return;
-        };
-        let before = first.seq.saturating_sub(1);
-        let what = if before == 0 && !first.prev.is_empty() {
-            "is the first record, but follows another".to_owned()
-        } else if before > self.dropped.unwrap_or(0) && !self.dropped_unknown {
-            let from = self.dropped.unwrap_or(0).saturating_add(1);
-            format!("records {from} to {before} are missing before it")
-        } else {
-            return;
-        };
-        self.found.damages.insert(0, Damage { file, line, what });
-    }
-
-    fn damage(&mut self, raw: &Raw, what: String) {
-        self.found.damages.push(Damage {
-            file: raw.file.clone(),
-            line: raw.line_no,
-            what,
-        });
-    }
-}
-
-fn describe(error: &StoreError) -> String {
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
+fn read(record_file: &Path, chain: Chain, scribe: &mut dyn Scribe) -> Verification {
+    match Reader::open(record_file, Scope::All) {
+        Ok(reader) => chain.check(&reader, record_file, scribe),
+        Err(error) => chain.refuse(record_file, &error),
     }
 }

@@ -123,7 +123,7 @@ impl Bench {
             .raw_lines()
             .flat_map(|raw| match raw.content {
                 Content::Complete(line) => serde_json::from_slice::<Value>(&line).ok(),
-                Content::Unfinished(_) | Content::Unreadable(_) => None,
+                Content::Unfinished(_) | Content::Unreadable(_) | Content::Unread(_) => None,
             })
             .map(|value| value["command_id"].as_str().unwrap().to_owned())
             .collect()

@@ -4,6 +4,7 @@ mod bench;
 mod crash;
 mod places;
 mod safeguards;
+mod schema;
 mod shim;
 mod tail;
 

@@ -20,6 +20,7 @@ fn hazard(error: &StoreError) -> Hazard {
         | StoreError::Locked { .. }
         | StoreError::NoLocks { .. }
         | StoreError::Document { .. }
+        | StoreError::Schema { .. }
         | StoreError::Scribe { .. } => panic!("{error}"),
     }
 }

@@ -1,0 +1,215 @@
+//! An exported store as a folder or a `.tar.gz`: making one, and opening one again.
+//!
+//! What goes into it is chosen elsewhere.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+
+/// The name that the record file has in every export; the rotated ones have theirs behind it.
+pub(crate) const RECORD_FILE: &str = "feedback_record.jsonl";
+/// The list of what is in an export. It is written last: without it, an export is not complete.
+pub(crate) const INDEX: &str = "index.json";
+/// What stands in the index under `format`.
+pub(crate) const FORMAT: &str = "feedback-export/1";
+
+/// The folder that everything is in, inside of an archive.
+const TOP: &str = "feedback-export";
+/// What an archive may hold when it is unpacked, in bytes. A store has 5 MB.
+const UNPACKED_LIMIT: u64 = 1 << 30;
+/// Endings of archives that are not made here. A folder of that name would surprise.
+const OTHER_ARCHIVES: [&str; 6] = [".zip", ".tar", ".gz", ".xz", ".zst", ".bz2"];
+
+/// An export in the making.
+pub(crate) struct Artifact {
+    path: PathBuf,
+    form: Form,
+}
+
+enum Form {
+    Folder,
+    Archive(Box<tar::Builder<GzEncoder<File>>>),
+}
+
+impl Artifact {
+    /// Makes an empty export, and replaces nothing: neither a file nor a link, wherever it points.
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        let name = path.to_string_lossy();
+        let made = if is_archive(&name) {
+            new_file(path).map(|file| {
+                let packed = GzEncoder::new(file, Compression::default());
+                Form::Archive(Box::new(tar::Builder::new(packed)))
+            })
+        } else if OTHER_ARCHIVES.iter().any(|ending| name.ends_with(ending)) {
+            return Err(Failure::undecided(format!(
+                "`{name}` is no kind of archive that is made here; give a folder or a name that ends in .tar.gz"
+            )));
+        } else {
+            let mut folder = fs::DirBuilder::new();
+            folder.mode(0o700).create(path).map(|()| Form::Folder)
+        };
+        match made {
+            Ok(form) => Ok(Self {
+                path: path.to_path_buf(),
+                form,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::undecided(
+                format!("`{name}` is there already and is not replaced; give another name"),
+            )),
+            Err(error) => Err(Failure::undecided(format!(
+                "cannot create `{name}`: {error}"
+            ))),
+        }
+    }
+
+    /// Adds a file.
+    pub(crate) fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+        match &mut self.form {
+            Form::Folder => new_file(&self.path.join(name))?.write_all(content),
+            Form::Archive(archive) => {
+                let mut header = tar::Header::new_gnu();
+                header.set_size(u64::try_from(content.len()).map_err(io::Error::other)?);
+                header.set_mode(0o600);
+                let since = SystemTime::now().duration_since(UNIX_EPOCH);
+                header.set_mtime(since.map_or(0, |since| since.as_secs()));
+                archive.append_data(&mut header, format!("{TOP}/{name}"), content)
+            }
+        }
+    }
+
+    /// Completes it.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        match &mut self.form {
+            Form::Folder => File::open(&self.path)?.sync_all(),
+            Form::Archive(archive) => {
+                archive.finish()?;
+                archive.get_mut().try_finish()?;
+                archive.get_ref().get_ref().sync_all()
+            }
+        }
+    }
+
+    /// Takes away what was made of an export that could not be completed.
+    pub(crate) fn discard(self, names: &[String]) {
+        // The failure before this one is what is told.
+        match self.form {
+            Form::Folder => {
+                for name in names {
+                    let _ = fs::remove_file(self.path.join(name));
+                }
+                let _ = fs::remove_dir(&self.path);
+            }
+            Form::Archive(archive) => {
+                drop(archive);
+                let _ = fs::remove_file(&self.path);
+            }
+        }
+    }
+}
+
+/// An export that can be read like a store.
+pub(crate) struct Opened {
+    record_file: PathBuf,
+    /// What an archive was unpacked into; it goes with the value.
+    _unpacked: Option<TempDir>,
+}
+
+impl Opened {
+    /// Opens a folder or a `.tar.gz`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let name = path.display();
+        let fail = |error: io::Error| {
+            Failure::undecided(format!("`{name}` cannot be read as an export: {error}"))
+        };
+        let about = fs::symlink_metadata(path).map_err(fail)?;
+        let (folder, unpacked) = if about.is_dir() {
+            (path.to_path_buf(), None)
+        } else if about.is_file() {
+            let folder = unpack(path).map_err(fail)?;
+            (folder.path().to_path_buf(), Some(folder))
+        } else {
+            return Err(Failure::undecided(format!(
+                "`{name}` is neither a folder nor a file; give what `feedback export` made"
+            )));
+        };
+        know_index(&folder).map_err(fail)?;
+        Ok(Self {
+            record_file: folder.join(RECORD_FILE),
+            _unpacked: unpacked,
+        })
+    }
+
+    /// Returns the record file in it.
+    pub(crate) fn record_file(&self) -> &Path {
+        &self.record_file
+    }
+}
+
+#[derive(Deserialize)]
+struct Index {
+    format: String,
+}
+
+/// Refuses what is no complete export, or one of a kind that is not known.
+fn know_index(folder: &Path) -> io::Result<()> {
+    let text = fs::read_to_string(folder.join(INDEX))
+        .map_err(|error| io::Error::new(error.kind(), format!("`{INDEX}`: {error}")))?;
+    let index: Index = serde_json::from_str(&text)
+        .map_err(|error| io::Error::other(format!("`{INDEX}`: {error}")))?;
+    if index.format == FORMAT {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("`{INDEX}`: not {FORMAT}")))
+    }
+}
+
+/// Unpacks the record files and the index of an archive into a folder of its own. Nothing else
+/// is taken, and no name of it is trusted: it may come from anywhere.
+fn unpack(path: &Path) -> io::Result<TempDir> {
+    let folder = tempfile::tempdir()?;
+    let bounded = GzDecoder::new(File::open(path)?).take(UNPACKED_LIMIT);
+    let mut archive = tar::Archive::new(bounded);
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let place = entry.path()?.into_owned();
+        let Some(name) = place.file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        if entry.header().entry_type().is_file() && is_wanted(name) {
+            io::copy(&mut entry, &mut new_file(&folder.path().join(name))?)?;
+        }
+    }
+    Ok(folder)
+}
+
+fn is_wanted(name: &str) -> bool {
+    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    let is_rotated = |rest: &str| rest.strip_prefix('.').is_some_and(is_number);
+    name == INDEX
+        || name
+            .strip_prefix(RECORD_FILE)
+            .is_some_and(|rest| rest.is_empty() || is_rotated(rest))
+}
+
+fn is_archive(name: &str) -> bool {
+    name.ends_with(".tar.gz") || name.ends_with(".tgz")
+}
+
+/// Creates a file that was not there, and never through a link.
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}

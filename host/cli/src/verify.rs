@@ -1,0 +1,80 @@
+//! `feedback verify`: checks every line of a store and the chain that they form.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use feedback_host::scribe::ComponentScribe;
+use feedback_host::store::{Head, verify, verify_against};
+
+use crate::failure::{DAMAGED, Failure, UNDECIDED, warn};
+use crate::place::Place;
+use crate::verification::{State, as_json, as_text};
+
+/// Check every record and their chain: exit 0 sound, 1 damaged, 2 cannot tell
+///
+/// It finds what is missing, changed, doubled or torn, and prints the head: number and hash of
+/// the newest record. Nothing in a store stops a process of the same user from writing the whole
+/// chain anew or from taking the newest records away; keep the head elsewhere, in a CI log for
+/// instance, and give it back with `--head`.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A head that was printed before and kept elsewhere: its record must still be there, unchanged
+    #[arg(long, value_name = "NUMBER:HASH", value_parser = head)]
+    head: Option<Head>,
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+fn head(text: &str) -> Result<Head, String> {
+    let is_hex = |digits: &str| {
+        let lower = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        digits.len() == 64 && digits.bytes().all(lower)
+    };
+    text.split_once(':')
+        .and_then(|(seq, hash)| Some((seq.parse().ok()?, hash)))
+        .filter(|(_, hash)| hash.strip_prefix("sha256:").is_some_and(is_hex))
+        .map(|(seq, hash)| Head {
+            seq,
+            hash: hash.to_owned(),
+        })
+        .ok_or_else(|| "write it as `feedback verify` prints it, 12:sha256:…".to_owned())
+}
+
+/// Prints the findings.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let (component, project) = arguments.place.open(Failure::undecided)?;
+    let file = &project.record_file;
+    let mut scribe = ComponentScribe::new(component);
+    let found = match &arguments.head {
+        Some(kept) => verify_against(kept.clone(), file, &mut scribe),
+        None => verify(file, &mut scribe),
+    };
+    let shown = if arguments.json {
+        as_json(&found, &|path| path.display().to_string()).to_string()
+    } else {
+        as_text(&found)
+    };
+    let _ = writeln!(io::stdout().lock(), "{shown}");
+    Ok(ExitCode::from(match State::of(&found) {
+        State::Sound => 0,
+        State::Damaged => DAMAGED,
+        State::Unknown => {
+            warn(match found.damages.first() {
+                None => format!(
+                    "`{}` holds no record that could be checked; `feedback run` makes one",
+                    file.display()
+                ),
+                Some(damage) => format!(
+                    "cannot tell whether `{}` is sound: {}",
+                    file.display(),
+                    damage.what
+                ),
+            });
+            UNDECIDED
+        }
+    }))
+}
