@@ -1,14 +1,20 @@
 //! The command line of feedback: reads the arguments and hands each command to its own file.
 
+mod budget;
 mod failure;
 mod notices;
 mod place;
 mod signals;
 mod summary;
+mod texts;
 
+mod audit;
 mod demo;
+mod excerpt;
 mod gate;
 mod recover;
+mod redact;
+mod rules;
 mod run;
 mod show;
 
@@ -38,6 +44,10 @@ enum Command {
     Show(show::Arguments),
     Gate(gate::Arguments),
     Recover(recover::Arguments),
+    Excerpt(excerpt::Arguments),
+    Redact(redact::Arguments),
+    Rules(rules::Arguments),
+    Audit(audit::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -51,6 +61,10 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Excerpt(arguments) => excerpt::run(&arguments),
+        Command::Redact(arguments) => redact::run(&arguments),
+        Command::Rules(arguments) => rules::run(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     done.unwrap_or_else(|failure| failure.report())

@@ -10,6 +10,7 @@ use clap::Args;
 use feedback_host::run::{Finished, NotStored, Request, RunError, Runner, Silent};
 use feedback_host::supervise::{Adoption, Command, Stdin};
 
+use crate::budget::Budget;
 use crate::failure::{self, Failure, of_store, warn, with_causes};
 use crate::notices;
 use crate::place::Place;
@@ -50,6 +51,8 @@ pub(crate) struct Arguments {
     /// Print a readable summary even where the output is not a terminal
     #[arg(long)]
     text: bool,
+    #[command(flatten)]
+    budget: Budget,
     #[command(flatten)]
     place: Place,
     /// The command and its arguments
@@ -92,6 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         limits,
         note: arguments.note.clone(),
         parent: arguments.parent.clone(),
+        capture_options: arguments.budget.options(),
         best_effort: arguments.best_effort,
         ..Request::default()
     };
@@ -124,6 +128,7 @@ fn not_started(error: RunError) -> Failure {
             RunError::Store(error) => of_store(&error),
             error @ (RunError::Policy(_)
             | RunError::Intent(_)
+            | RunError::CaptureOptions(_)
             | RunError::Parent { .. }
             | RunError::WorkingDirectory(_)) => with_causes(&error),
         }

@@ -160,7 +160,7 @@ fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) 
 }
 
 /// Replaces what could move the cursor or change colours: a record is data, not commands.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| {
             if c.is_control() && c != '\t' {
