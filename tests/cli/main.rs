@@ -2,6 +2,7 @@
 
 mod sandbox;
 
+mod audit;
 mod bad_input;
 mod demo;
 mod excerpts;
@@ -9,5 +10,8 @@ mod gate;
 mod real_tools;
 mod redaction;
 mod runs;
+mod secrets;
 mod show;
 mod store;
+mod texts;
+mod user_rules;

@@ -86,6 +86,9 @@ fn explain(error: &clap::Error) -> ExitCode {
         .split("\n\nUsage:")
         .next()
         .unwrap_or_default()
+        .split("\n\nFor more information")
+        .next()
+        .unwrap_or_default()
         .trim_start_matches("error: ");
     let command = std::env::args().nth(1).filter(|name| {
         Arguments::command()

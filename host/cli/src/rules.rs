@@ -6,6 +6,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use feedback_host::component::Session;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -27,6 +28,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Deserialize, Serialize)]
 struct Rule {
     id: String,
+    /// Whose rule it is: `built-in`, or `policy`.
+    #[serde(default)]
+    origin: String,
     description: String,
     scope: String,
     example: String,
@@ -37,15 +41,17 @@ struct Rule {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // By span, so that an example shows which part of it is the secret.
     let mut session = texts::session(Some("span"))?;
-    let listed = session.rules().map_err(Failure::undecided)?;
-    let mut rules: Vec<Rule> = serde_json::from_str(&listed)
-        .map_err(|error| Failure::undecided(format!("the component's rules: {error}")))?;
+    let mut rules = list(&mut session)?;
+    let built_in = list(&mut texts::session_without_policy()?)?;
     for rule in &mut rules {
-        for text in [
-            &mut rule.description,
-            &mut rule.example,
-            &mut rule.counter_example,
-        ] {
+        let is_built_in = built_in.iter().any(|known| known.id == rule.id);
+        rule.origin = if is_built_in { "built-in" } else { "policy" }.to_owned();
+        let mut texts = vec![&mut rule.example, &mut rule.counter_example];
+        // What the built-in rules say of themselves holds no secret; a policy's may.
+        if !is_built_in {
+            texts.push(&mut rule.description);
+        }
+        for text in texts {
             *text = session.redact(text).map_err(Failure::undecided)?;
         }
     }
@@ -59,12 +65,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn list(session: &mut Session) -> Result<Vec<Rule>, Failure> {
+    let listed = session.rules().map_err(Failure::undecided)?;
+    serde_json::from_str(&listed)
+        .map_err(|error| Failure::undecided(format!("the component's rules: {error}")))
+}
+
 fn as_text(rules: &[Rule]) -> String {
     let one = |rule: &Rule| {
         format!(
-            "{} ({})\n  {}\n  hides   {}\n  leaves  {}",
+            "{} ({}, {})\n  {}\n  hides   {}\n  leaves  {}",
             rule.id,
             rule.scope,
+            rule.origin,
             printable(&rule.description),
             printable(&rule.example.replace('\n', "\\n")),
             printable(&rule.counter_example.replace('\n', "\\n"))

@@ -30,6 +30,12 @@ pub(crate) fn session(mode: Option<&str>) -> Result<Session, Failure> {
     Session::open(&component, &policy, &environment()).map_err(Failure::undecided)
 }
 
+/// Opens a session under the default policy, with no known values.
+pub(crate) fn session_without_policy() -> Result<Session, Failure> {
+    let component = Component::built_in().map_err(Failure::undecided)?;
+    Session::open(&component, "", "").map_err(Failure::undecided)
+}
+
 /// Returns the policy with another `redaction.mode`.
 fn with_mode(policy: &str, mode: &str) -> Result<String, Failure> {
     let text = policy.trim_start_matches('\u{feff}').trim();
