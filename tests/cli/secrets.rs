@@ -39,7 +39,7 @@ struct Seed {
 }
 
 /// Thirty secrets in the shapes in which they leak; `|` stands where a shape is put together, so
-/// that none is in the source, and `_` where its secret is.
+/// that none is in the source, and the first `@` where its secret is.
 fn seeds() -> Vec<Seed> {
     let shapes = [
         ("Bea|rer @", 40, LETTERS),
@@ -68,7 +68,7 @@ fn seeds() -> Vec<Seed> {
         ("postgres://svc:|@@db.example/main", 24, LETTERS),
         ("client_sec|ret: \"@\"", 32, LETTERS),
         ("X-Api-K|ey: @", 32, LETTERS),
-        ("Authorization: Ba|sic @", 32, LETTERS),
+        ("Set-Coo|kie: sid=@; Secure", 32, LETTERS),
         ("--tok|en=@", 28, LETTERS),
         (
             "https://hooks.sl|ack.com/services/T0Q7XK2M9/B0R4TZ8B3/@",
@@ -132,8 +132,8 @@ fn inputs(folder: &TempDir, seeds: &[Seed]) -> (String, Vec<String>) {
     let path = folder.path().join("output");
     fs::write(&path, &log).expect("written");
     let named = seeds.iter().map(|seed| {
-        let name = seed.text.replace('/', "_");
-        let path = folder.path().join(name);
+        let path = folder.path().join("named").join(&seed.text);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
         fs::write(&path, &log).expect("written");
         path.to_str().expect("UTF-8").to_owned()
     });
@@ -152,31 +152,29 @@ fn run_everything(written: &mut Written, seeds: &[Seed], output: &str, named: &[
         ]
         .concat(),
     );
-    for text in &texts {
-        written.call(&[
-            "run",
-            "--note",
-            text,
-            "--max-bytes",
-            "512",
-            "--",
-            "cat",
-            output,
-        ]);
-        written.call(&["run", "--cwd", &format!("/nowhere/{text}"), "--", "true"]);
+    for (number, text) in texts.iter().enumerate() {
+        let missing = format!("/nowhere/{text}");
+        written.call(&["run", "--note", text, "--tail", "2", "--", "cat", output]);
+        written.call(&["run", "--cwd", &missing, "--", "true"]);
         written.call(&["run", "--", &format!("no-such-program {text}")]);
         written.call(&["run", "--", "sh", "-c", &format!("exit 1 # {text}")]);
-        for wrong in ["--nope", "--timeout", "--parent", "--max-bytes", "--head"] {
-            written.call(&["run", &format!("{wrong}={text}"), "--", "true"]);
-        }
-        written.call(&["show", text]);
-        written.call(&[text]);
-        written.call(&["gate", text]);
-        written.call(&["rules", text]);
-        for command in ["redact", "excerpt", "audit"] {
-            written.call(&[command, &format!("/nowhere/{text}")]);
-        }
-        written.call(&["audit", "--key", &format!("/nowhere/{text}"), output]);
+        // These share the way in which a message is told, so each secret meets one of each kind.
+        let wrong = ["--nope", "--timeout", "--parent", "--max-bytes", "--head"][number % 5];
+        written.call(&["run", &format!("{wrong}={text}"), "--", "true"]);
+        let unknown = [
+            &["show", text][..],
+            &[text],
+            &["gate", text],
+            &["rules", text],
+        ];
+        written.call(unknown[number % 4]);
+        let unreadable = [
+            &["redact", missing.as_str()][..],
+            &["excerpt", &missing],
+            &["audit", &missing],
+            &["audit", "--key", &missing, output],
+        ];
+        written.call(unreadable[number / 4 % 4]);
     }
     for command in [
         &["show"][..],
@@ -247,19 +245,12 @@ fn no_command_writes_a_piece_of_any_of_thirty_secrets() {
     let mut bytes = 0;
     for (name, text) in &written.all {
         bytes += text.len();
-        for (at, window) in text.windows(PIECE).enumerate() {
-            if pieces.contains(window) {
-                let seed = seeds.iter().position(|seed| {
-                    seed.secret
-                        .as_bytes()
-                        .windows(PIECE)
-                        .any(|piece| piece == window)
-                });
-                let from = at.saturating_sub(60);
-                let around = String::from_utf8_lossy(&text[from..(at + 20).min(text.len())]);
-                leaks.push(format!("{name}: secret {seed:?}: {around}"));
-                break;
-            }
+        let leak = text
+            .windows(PIECE)
+            .position(|window| pieces.contains(window));
+        if let Some(at) = leak {
+            let around = &text[at.saturating_sub(60)..at + PIECE];
+            leaks.push(format!("{name}: {}", String::from_utf8_lossy(around)));
         }
     }
     assert!(
@@ -270,7 +261,7 @@ fn no_command_writes_a_piece_of_any_of_thirty_secrets() {
     );
     // Not clean because empty.
     assert!(
-        written.calls > 500 && bytes > 500_000,
+        written.calls > 200 && bytes > 300_000,
         "{} calls, {bytes} bytes",
         written.calls
     );
@@ -278,5 +269,5 @@ fn no_command_writes_a_piece_of_any_of_thirty_secrets() {
         .all
         .iter()
         .filter(|(_, text)| text.windows(9).any(|w| w == b"[REDACTED"));
-    assert!(markers.count() > 300);
+    assert!(markers.count() > 150);
 }
