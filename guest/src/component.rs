@@ -58,6 +58,7 @@ struct Filter(RefCell<crate::filter::Filter>);
 
 impl redaction::Guest for Component {
     type Filter = Filter;
+    type Audit = Audit;
 
     fn redact(policy: policies::PolicyBorrow<'_>, text: String) -> redaction::Redacted {
         let rules = &policy.get::<Policy>().0.redaction;
@@ -84,6 +85,49 @@ impl redaction::GuestFilter for Filter {
         redaction::Redacted {
             text,
             findings: u32::try_from(findings.count()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+struct Audit(RefCell<crate::redact::Auditor>);
+
+impl redaction::GuestAudit for Audit {
+    fn start(policy: policies::PolicyBorrow<'_>, key: Vec<u8>) -> Result<redaction::Audit, Fault> {
+        let rules = Rc::clone(&policy.get::<Policy>().0.redaction);
+        let auditor = crate::redact::Auditor::new(rules, &key)?;
+        Ok(redaction::Audit::new(Self(RefCell::new(auditor))))
+    }
+
+    fn push(&self, bytes: Vec<u8>) -> Vec<redaction::Sighting> {
+        let seen = self.0.borrow_mut().push(&bytes);
+        seen.into_iter().map(redaction::Sighting::from).collect()
+    }
+
+    fn finish(this: redaction::Audit) -> redaction::Audited {
+        let end = this.into_inner::<Self>().0.into_inner().finish();
+        redaction::Audited {
+            sightings: end
+                .sightings
+                .into_iter()
+                .map(redaction::Sighting::from)
+                .collect(),
+            lines: end.lines,
+            records: end.records,
+        }
+    }
+}
+
+impl From<crate::redact::Sighting> for redaction::Sighting {
+    fn from(seen: crate::redact::Sighting) -> Self {
+        Self {
+            rule: seen.rule,
+            line: seen.line,
+            field: seen.field,
+            field_line: seen.field_line,
+            column: seen.column,
+            length: seen.length,
+            takes_line: seen.takes_line,
+            tag: seen.tag,
         }
     }
 }

@@ -78,6 +78,9 @@ pub enum RunError {
     /// The component did not make an intent.
     #[error("the intent could not be built: {0}")]
     Intent(CallError),
+    /// What is to be kept of the output cannot be kept so.
+    #[error("{0}")]
+    CaptureOptions(CallError),
     /// A record cannot be guaranteed.
     #[error("{0}")]
     Store(#[from] StoreError),
@@ -186,7 +189,7 @@ impl Runner {
         // Before the intent is on disk, so that a bad option leaves no trace of a run.
         let capture = session
             .start_capture(&request.capture_options)
-            .map_err(RunError::Intent)?;
+            .map_err(RunError::CaptureOptions)?;
 
         let stream = Redacting::start(
             &self.component,

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -61,6 +62,28 @@ impl Sandbox {
                 .output()
                 .expect("the binary runs"),
         )
+    }
+
+    /// Calls `feedback` with these arguments and `input` on its standard input.
+    pub(crate) fn call_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        input: &[u8],
+    ) -> Called {
+        let mut child = self
+            .feedback()
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        std::thread::scope(|scope| {
+            // A reader that stops early is what some of the callers look for.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            Called::from(child.wait_with_output().expect("the binary ends"))
+        })
     }
 
     /// Calls `feedback run --` with this argv and returns its record.

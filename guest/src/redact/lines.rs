@@ -55,19 +55,15 @@ impl Lines {
         scanned
     }
 
-    /// Returns the redacted form of a line that belongs to a key's block or is the value of the
-    /// name above.
-    pub(super) fn key_body(&mut self, rules: &Rules, line: &str) -> Option<String> {
+    /// Returns the span of a line that belongs to a key's block or is the value of the name
+    /// above, and goes on to the state after it.
+    pub(super) fn open_mark(&mut self, line: &str) -> Option<Mark> {
         if !self.block.is_open() {
             return None;
         }
         let clean = is_dressed(line).then(|| undressed(line));
         let reading = clean.as_ref().map_or(line, |view| view.text.as_str());
-        let step = self.block.step(reading);
-        if !self.block.is_open() && !matches!(step, Step::Key(_, _)) {
-            self.key_marker = None;
-        }
-        let (start, end, is_key) = match step {
+        let (start, end, is_key) = match self.block.step(reading) {
             Step::Ordinary => return None,
             Step::Key(start, end) => (start, end, true),
             Step::Value(start, end) => (start, end, false),
@@ -79,7 +75,23 @@ impl Lines {
         } else {
             Hit::of(Family::KeyedValue, 0, start, end)
         };
-        let mark = Mark { hit, digest };
+        Some(Mark { hit, digest })
+    }
+
+    /// Returns the redacted form of a line that belongs to a key's block or is the value of the
+    /// name above.
+    pub(super) fn key_body(&mut self, rules: &Rules, line: &str) -> Option<String> {
+        if !self.block.is_open() {
+            return None;
+        }
+        let mark = self.open_mark(line);
+        let is_key = mark
+            .as_ref()
+            .is_some_and(|mark| mark.hit.rule == RuleRef::Family(Family::PrivateKey));
+        if !self.block.is_open() && !is_key {
+            self.key_marker = None;
+        }
+        let mark = mark?;
         let marker = match (&self.key_marker, is_key) {
             (Some(marker), true) => marker.clone(),
             _ => self.ordinals.marker(rules, &mark),
@@ -90,6 +102,7 @@ impl Lines {
         if !self.block.is_open() {
             self.key_marker = None;
         }
+        let Hit { start, end, .. } = mark.hit;
         self.findings
             .add(self.number + 1, rules.id(mark.hit.rule), end - start);
         if rules.mode == Mode::Line {

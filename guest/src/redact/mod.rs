@@ -51,7 +51,7 @@ use serde::Deserialize;
 use crate::fault::Fault;
 
 pub use self::args::redact_args;
-pub use self::audit::{Audit, AuditFinding, Suspect, audit};
+pub use self::audit::{Audited, Auditor, Sighting};
 pub use self::catalogue::{RuleInfo, rule_set_digest};
 pub use self::findings::{Findings, LineFinding};
 pub use self::stream::{Redactor, Sink};

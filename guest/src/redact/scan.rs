@@ -2,11 +2,13 @@
 //!
 //! A line is a whole line or a window of a long one. It changes nothing.
 
+use std::collections::BTreeMap;
+
 use super::anchors::{Found, first_long_run};
 use super::bytes::text;
 use super::hit::{Family, Hit, RuleRef};
 use super::tokens::TOKENS;
-use super::user::Scope;
+use super::user::{self, Scope};
 use super::view::{View, is_dressed, undressed, unescaped};
 use super::words::Action;
 use super::{Mode, Rules, address, base, encoded, header, keyed, shape};
@@ -81,9 +83,9 @@ fn read(
             rule: RuleRef::Known(number),
         });
     });
-    let mut name_end = 0;
+    let mut seen = Seen::default();
     rules.anchors().each(line, |found| {
-        judge(rules, line, found, &mut name_end, &mut hits);
+        judge(rules, line, found, &mut seen, &mut hits);
     });
     for hit in hits {
         let (start, end) = original(hit.start, hit.end);
@@ -101,12 +103,21 @@ fn read(
     }
 }
 
+/// What need not be looked at again.
+#[derive(Default)]
+struct Seen {
+    /// Where the last name ends.
+    name_end: usize,
+    /// For each rule of the policy that was tried, how far.
+    tried: BTreeMap<usize, usize>,
+}
+
 /// Follows one anchor.
-fn judge(rules: &Rules, line: &str, found: Found, name_end: &mut usize, hits: &mut Vec<Hit>) {
+fn judge(rules: &Rules, line: &str, found: Found, seen: &mut Seen, hits: &mut Vec<Hit>) {
     let Found { action, start, end } = found;
     let hit = match action {
         Action::Token(index) => token(line, index, start),
-        Action::Name => named(line, start, name_end),
+        Action::Name => named(line, start, &mut seen.name_end),
         Action::Bearer => base::bearer(line, start),
         Action::Slack => base::slack(line, start),
         Action::Aws => base::aws_id(line, start),
@@ -136,6 +147,12 @@ fn judge(rules: &Rules, line: &str, found: Found, name_end: &mut usize, hits: &m
             .beginning(index)
             .and_then(|beginning| encoded::find(line, start, beginning)),
         Action::User(index) => {
+            // A literal that comes again and again must not make a pattern slow.
+            let tried = seen.tried.entry(index).or_default();
+            if start < *tried {
+                return;
+            }
+            *tried = start + user::STEP;
             if let Some(rule) = rules.user.get(index) {
                 rule.find(line, start, |from, start, end| {
                     hits.push(Hit {

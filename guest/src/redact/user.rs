@@ -9,6 +9,11 @@ use crate::fault::{Fault, FaultCode};
 
 /// How far around its literal a pattern may look, in bytes.
 const REACH: usize = 2048;
+/// How far behind a literal that was tried the next one is tried, in bytes. A match reaches at
+/// least `REACH - STEP` behind its literal.
+pub(super) const STEP: usize = REACH / 2;
+/// The largest compiled pattern, in bytes: it bounds the time for each byte of a text.
+const COMPILED_MAX: usize = 1 << 16;
 /// Most rules, and the longest pattern in bytes.
 const RULES_MAX: usize = 64;
 const PATTERN_MAX: usize = 1000;
@@ -152,7 +157,7 @@ fn check(rule: &UserRule, key: impl Fn(&str) -> String) -> Result<Compiled, Faul
         ));
     }
     let pattern = RegexBuilder::new(&rule.pattern)
-        .size_limit(1 << 20)
+        .size_limit(COMPILED_MAX)
         .nest_limit(32)
         .build()
         .map_err(|error| fault(&key("pattern"), error.to_string()))?;

@@ -3,7 +3,7 @@
 //! | status | `feedback run` | every other command |
 //! |---|---|---|
 //! | 0 | the command exited 0 | done; for `gate`: pass; for `verify`: sound |
-//! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged |
+//! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged; for `audit`: a record file holds something unredacted |
 //! | 2 | the command's own | the question cannot be answered |
 //! | 124 | timed out | – |
 //! | 125 | the runner failed, or the record is in doubt | – |
@@ -23,9 +23,11 @@ use std::process::ExitCode;
 use feedback_host::ending::{NotStartedCause, Outcome, Stage};
 use feedback_host::store::StoreError;
 
+use crate::texts;
+
 /// `gate`: the records show success.
 pub(crate) const PASS: u8 = 0;
-/// `gate`: the records do not show success.
+/// `gate`: the records do not show success. `audit`: a record file holds something unredacted.
 pub(crate) const REFUSE: u8 = 1;
 /// `verify`: the store is not as a store leaves it.
 pub(crate) const DAMAGED: u8 = 1;
@@ -70,10 +72,9 @@ impl Failure {
     }
 }
 
-/// Tells something on standard error, on one line.
+/// Tells something on standard error, on one line, redacted: it can hold what was typed.
 pub(crate) fn warn(message: impl Display) {
-    let line = message
-        .to_string()
+    let line = texts::redacted(&message.to_string())
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");

@@ -1,6 +1,7 @@
 //! The command line of feedback: reads the arguments and hands each command to its own file.
 
 mod artifact;
+mod budget;
 mod failure;
 mod invocation;
 mod live;
@@ -9,12 +10,17 @@ mod place;
 mod signals;
 mod summary;
 mod tee;
+mod texts;
 mod verification;
 
+mod audit;
 mod demo;
+mod excerpt;
 mod export;
 mod gate;
 mod recover;
+mod redact;
+mod rules;
 mod run;
 mod show;
 mod verify;
@@ -47,6 +53,10 @@ enum Command {
     Verify(verify::Arguments),
     Recover(recover::Arguments),
     Export(export::Arguments),
+    Excerpt(excerpt::Arguments),
+    Redact(redact::Arguments),
+    Rules(rules::Arguments),
+    Audit(audit::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -62,6 +72,10 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Excerpt(arguments) => excerpt::run(&arguments),
+        Command::Redact(arguments) => redact::run(&arguments),
+        Command::Rules(arguments) => rules::run(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     done.unwrap_or_else(|failure| failure.report())

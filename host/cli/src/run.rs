@@ -8,6 +8,7 @@ use feedback_host::component::ReasonCode;
 use feedback_host::run::{Finished, NotStored, Observer, Request, RunError, Runner, Silent};
 use feedback_host::store::Options;
 
+use crate::budget::Budget;
 use crate::failure::{self, Failure, of_store, warn, with_causes};
 use crate::invocation::Invocation;
 use crate::live::Live;
@@ -49,6 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     text: bool,
     #[command(flatten)]
+    budget: Budget,
+    #[command(flatten)]
     place: Place,
     #[command(flatten)]
     invocation: Invocation,
@@ -88,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         limits: arguments.invocation.limits(runner.limits()),
         note: arguments.note.clone(),
         parent: arguments.parent.clone(),
+        capture_options: arguments.budget.options(),
         best_effort: arguments.best_effort,
         ..Request::default()
     };
@@ -132,6 +136,7 @@ fn not_started(error: RunError) -> Failure {
             RunError::Store(error) => of_store(&error),
             error @ (RunError::Policy(_)
             | RunError::Intent(_)
+            | RunError::CaptureOptions(_)
             | RunError::Parent { .. }
             | RunError::WorkingDirectory(_)) => with_causes(&error),
         }

@@ -6,4 +6,5 @@ wasmtime::component::bindgen!({
 });
 
 pub use exports::feedback::policy::gate::{Decision, Reason, ReasonCode, Verdict};
+pub use exports::feedback::policy::redaction::{Audited, Sighting};
 pub use exports::feedback::policy::types::{Fault, FaultCode};

@@ -9,7 +9,7 @@ use wasmtime::component::ResourceAny;
 
 use super::bindings::exports::feedback::policy::records;
 use super::bindings::exports::feedback::policy::types::Source as WitSource;
-use super::bindings::{Fault, PolicyComponent, Verdict};
+use super::bindings::{Audited, Fault, PolicyComponent, Sighting, Verdict};
 use super::limits::{Limiter, Trap};
 use super::load::{Component, LoadError};
 use crate::ending::Source;
@@ -65,6 +65,10 @@ pub struct Capture(ResourceAny);
 /// A text that is redacted while it streams. Used with the session that started it.
 #[derive(Debug)]
 pub struct Filter(ResourceAny);
+
+/// An audit of a text that streams by. Used with the session that started it.
+#[derive(Debug)]
+pub struct Audit(ResourceAny);
 
 /// A verdict in the making. Used with the session that started it.
 #[derive(Debug)]
@@ -217,6 +221,48 @@ impl Session {
                 .call_finish(store, filter.0)
         })
         .map(|redacted| redacted.text)
+    }
+
+    /// Starts to audit a text that arrives in pieces; `key` makes the tags.
+    ///
+    /// # Errors
+    /// Where the key is too long, or the component stops.
+    pub fn start_audit(&mut self, key: &[u8]) -> Result<Audit, CallError> {
+        let policy = self.policy;
+        call!(self, "audit.start", |store, instance| {
+            instance
+                .feedback_policy_redaction()
+                .audit()
+                .call_start(store, policy, key)
+        })?
+        .map(Audit)
+        .map_err(CallError::Refused)
+    }
+
+    /// Takes the next bytes and returns what was seen in the lines that are complete.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn audit(&mut self, audit: &Audit, bytes: &[u8]) -> Result<Vec<Sighting>, CallError> {
+        call!(self, "audit.push", |store, instance| {
+            instance
+                .feedback_policy_redaction()
+                .audit()
+                .call_push(store, audit.0, bytes)
+        })
+    }
+
+    /// Returns what was seen in the rest, and how much there was.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn finish_audit(&mut self, audit: Audit) -> Result<Audited, CallError> {
+        call!(self, "audit.finish", |store, instance| {
+            instance
+                .feedback_policy_redaction()
+                .audit()
+                .call_finish(store, audit.0)
+        })
     }
 
     /// Starts the capture of a run.
