@@ -25,7 +25,7 @@ const FROM_INTENT: [&str; 11] = [
 
 /// Returns the body of the fallback record.
 #[must_use]
-pub(crate) fn body(intent: &str, ending: &Ending, cause: &CallError) -> String {
+pub fn body(intent: &str, ending: &Ending, cause: &CallError) -> String {
     let intent: Map<String, Value> = serde_json::from_str(intent).unwrap_or_default();
     let mut body = Map::new();
     body.insert("kind".to_owned(), json!("fallback"));
