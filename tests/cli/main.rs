@@ -1,5 +1,14 @@
 //! The product through its own binary, as a person or an agent calls it.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::print_stderr,
+    reason = "a test that meets what it does not expect has failed"
+)]
+
 mod background;
 mod sandbox;
 mod terminal;

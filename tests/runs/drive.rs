@@ -39,7 +39,7 @@ pub(crate) fn drive(words: &[&str]) {
                 command.argv = std::iter::once(word)
                     .chain(words.by_ref())
                     .map(Into::into)
-                    .collect()
+                    .collect();
             }
         }
     }
