@@ -121,7 +121,7 @@ fn a_terminal_that_takes_nothing_holds_up_neither_the_limits_nor_the_record() {
             "run",
             option,
             "--timeout",
-            "1s",
+            "3s",
             "--grace",
             "1s",
             "--",

@@ -350,7 +350,7 @@ fn the_inner_of_two_runs_outlives_neither_its_own_deadline_nor_the_outer_ones() 
     let binary = env!("CARGO_BIN_EXE_feedback");
     let inner = ["run", "--", "sh", "-c", "echo $$ > pid; exec sleep 600"];
     let argv: Vec<&str> = [binary].iter().chain(&inner).copied().collect();
-    let outer = sandbox.run_with(["--timeout", "3s", "--grace", "20s"], argv);
+    let outer = sandbox.run_with(["--timeout", "5s", "--grace", "20s"], argv);
     assert_eq!(outer["outcome"], "timed-out");
     assert_eq!(outer["outcome_detail"]["escalated"], false, "{outer}");
     let inner = &sandbox.records()[0];

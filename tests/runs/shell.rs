@@ -62,6 +62,9 @@ fn no_script_can_swallow_the_report() {
         "false | true; exit",
         "set -e\nfalse | true\n",
         "false | true\n\n",
+        "exec 2>&-; false | true",
+        "set -eux; false | true",
+        "cd /; false | true",
     ] {
         assert_eq!(codes(script), [Some(1), Some(0)], "{script}");
     }
@@ -79,9 +82,27 @@ fn a_script_that_bash_cannot_read_fails_and_reports_no_success() {
 }
 
 #[test]
+fn a_script_may_use_descriptors_of_its_own() {
+    let folder = folder();
+    let script = "for n in 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do eval \"exec $n> file\"; done; \
+                  echo mine >&9; false | true";
+    let done = Trial::shell(script).cwd(folder.path()).run();
+    assert_eq!(stages(&done)[0]["exit_code"], 1);
+    let file = std::fs::read_to_string(folder.path().join("file")).unwrap();
+    assert_eq!(file, "mine\n");
+}
+
+#[test]
 fn the_report_does_not_show_in_the_output() {
     let done = Trial::shell("echo a | cat").run();
     assert_eq!((done.text().as_str(), done.stderr.len()), ("a\n", 0));
+    let traced = Trial::shell("set -x; false | true").run();
+    let stderr = String::from_utf8_lossy(&traced.stderr);
+    assert!(
+        stderr.contains("+ false") && !stderr.contains("printf"),
+        "{stderr}"
+    );
+    assert_eq!(traced.ending.stages.len(), 2);
 }
 
 #[test]

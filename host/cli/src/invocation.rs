@@ -14,7 +14,10 @@ use feedback_host::supervise::{Adoption, Command, Limits, Stdin};
 /// The options that concern the command, and the command itself.
 #[derive(Args, Debug)]
 pub(crate) struct Invocation {
-    /// Run ARGV as one bash script with its parameters; every stage of a pipeline must succeed
+    /// Run ARGV as one bash script with its parameters; every stage of its pipeline must succeed
+    ///
+    /// A pipeline by itself exits with the code of its last stage and hides what failed before.
+    /// Of a script with several pipelines, the one that ran last is looked at.
     #[arg(long)]
     shell: bool,
     /// End the command after this time, for instance 90s or 5m [default: the policy's, else none]
@@ -36,7 +39,7 @@ pub(crate) struct Invocation {
     #[arg(long)]
     stdin: bool,
     /// Set a variable in the environment of the command; may be given more than once
-    #[arg(long, value_name = "NAME=VALUE", value_parser = OsStringValueParser::new().try_map(variable))]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = OsStringValueParser::new().try_map(|text| variable(&text)))]
     env: Vec<(OsString, OsString)>,
     /// Start from an empty environment; without a PATH, programs are found in /bin and /usr/bin
     #[arg(long)]
@@ -66,7 +69,7 @@ impl Invocation {
     }
 
     /// Returns the limits, where `policy` says what was not given here.
-    pub(crate) fn limits(&self, policy: Limits) -> Limits {
+    pub(crate) fn limits(&self, policy: &Limits) -> Limits {
         Limits {
             timeout: self.timeout.or(policy.timeout),
             silence: self.silence_timeout.or(policy.silence),
@@ -74,7 +77,7 @@ impl Invocation {
             keep_background: self.keep_background,
             // This process has no children but the command's, so it may adopt every orphan.
             adoption: Adoption::Subreaper,
-            ..policy
+            drain: policy.drain,
         }
     }
 }
@@ -94,7 +97,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Splits at the first `=`. Whether the name can be one is the runner's to say, on record.
-fn variable(text: OsString) -> Result<(OsString, OsString), String> {
+fn variable(text: &OsStr) -> Result<(OsString, OsString), String> {
     let bytes = text.as_bytes();
     let end = bytes.iter().position(|byte| *byte == b'=');
     let parts = end.and_then(|end| Some((bytes.get(..end)?, bytes.get(end.checked_add(1)?..)?)));

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let runner = Runner::new(component, project).with_store_options(arguments.durability.into());
     let request = Request {
         command: arguments.invocation.command(),
-        limits: arguments.invocation.limits(runner.limits()),
+        limits: arguments.invocation.limits(&runner.limits()),
         note: arguments.note.clone(),
         parent: arguments.parent.clone(),
         capture_options: arguments.budget.options(),
@@ -121,11 +121,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Returns what a person watches: the lines where they are asked for, else one line of numbers.
 fn observer(tee: bool) -> Box<dyn Observer> {
     let watched: Option<Box<dyn Observer>> = if tee {
-        Tee::start().map(|tee| Box::new(tee) as _)
+        boxed(Tee::start())
     } else {
-        Live::start().map(|live| Box::new(live) as _)
+        boxed(Live::start())
     };
     watched.unwrap_or_else(|| Box::new(Silent))
+}
+
+fn boxed<O: Observer + 'static>(observer: Option<O>) -> Option<Box<dyn Observer>> {
+    match observer {
+        Some(observer) => Some(Box::new(observer)),
+        None => None,
+    }
 }
 
 /// Says why nothing was started, and what to do.

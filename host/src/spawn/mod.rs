@@ -114,7 +114,8 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     check_texts(command, &environment)?;
     let directory = lookup::enter(command.cwd.as_deref())?;
     let stages = if command.shell {
-        Some(pipe("stages")?)
+        let (read, write) = pipe("stages")?;
+        Some((read, shell::out_of_reach(write)))
     } else {
         None
     };

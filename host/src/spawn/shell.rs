@@ -10,6 +10,13 @@ use crate::ending::{NotStarted, NotStartedCause, Stage};
 /// What bash shows for a stage that SIGPIPE ended.
 const BROKEN_PIPE: i32 = 128 + libc::SIGPIPE;
 
+/// Returns the descriptor under a number that no script uses by itself, such as the 3 of
+/// `exec 3> file`; where there may be none so high, under its own.
+pub(super) fn out_of_reach(report: OwnedFd) -> OwnedFd {
+    const LOWEST: i32 = 200;
+    rustix::io::fcntl_dupfd_cloexec(&report, LOWEST).unwrap_or(report)
+}
+
 /// Returns the argv that executes `argv[0]` as a script with the rest as its parameters.
 pub(super) fn plain_argv(argv: &[OsString]) -> Vec<OsString> {
     let script = argv.first().map_or_else(OsString::new, Clone::clone);
@@ -21,11 +28,12 @@ pub(super) fn plain_argv(argv: &[OsString]) -> Vec<OsString> {
 
 /// Returns the same with an order to report. The statuses go to `report` when the shell exits,
 /// so they are there for `exit` and `set -e` too, and a script that ends within a comment or a
-/// quotation cannot swallow them.
+/// quotation cannot swallow them. Standard error is put aside for `set -x`, which would show a
+/// command there that is not the script's.
 pub(super) fn argv(argv: &[OsString], report: &OwnedFd) -> Vec<OsString> {
     let number = report.as_raw_fd();
     let mut script = OsString::from(format!(
-        "trap 'printf \"%s\\n\" \"${{PIPESTATUS[@]}}\" >&{number}' EXIT; "
+        "trap '{{ printf \"%s\\n\" \"${{PIPESTATUS[@]}}\" >&{number}; }} 2>/dev/null' EXIT; "
     ));
     script.push(argv.first().map_or_else(OsString::new, Clone::clone));
     let rest = argv.iter().skip(1).cloned();
