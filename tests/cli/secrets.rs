@@ -16,14 +16,14 @@ const PIECE: usize = 10;
 fn opaque(seed: usize, length: usize, alphabet: &str) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = u64::try_from(seed)
-        .unwrap()
+        .expect("small")
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         | 1;
     let mut next = || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        alphabet[usize::try_from(state >> 33).unwrap() % alphabet.len()]
+        alphabet[usize::try_from(state >> 33).expect("small") % alphabet.len()]
     };
     (0..length).map(|_| next()).collect()
 }

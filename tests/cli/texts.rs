@@ -147,7 +147,9 @@ fn a_million_lines_are_filtered_in_constant_memory() {
     let block = "compiling a unit of a long build\n".repeat(1000);
     let mut filter = |blocks: usize| {
         std::thread::scope(|scope| {
-            scope.spawn(|| (0..blocks).for_each(|_| stdin.write_all(block.as_bytes()).unwrap()));
+            scope.spawn(|| {
+                (0..blocks).for_each(|_| stdin.write_all(block.as_bytes()).expect("written"))
+            });
             let mut given = vec![0; block.len()];
             for _ in 0..blocks {
                 stdout.read_exact(&mut given).expect("a block");

@@ -60,9 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(path) => given_key(path)?,
         None => random_key()?,
     };
-    let (_, project) = arguments
-        .place
-        .open(|message| Failure::undecided(message))?;
+    let (_, project) = arguments.place.open(Failure::undecided)?;
     let mut session = texts::session(None)?;
     let own = store_files(&project.record_file);
     let files = if arguments.files.is_empty() {

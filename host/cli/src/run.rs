@@ -93,7 +93,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         parent: arguments.parent.clone(),
         capture_options: arguments.budget.options(),
         best_effort: arguments.best_effort,
-        ..Request::default()
     };
     let mut observer = observer(arguments.tee);
     let finished = runner.execute(&request, &mut control, observer.as_mut());
