@@ -166,8 +166,10 @@ fn run_everything(written: &mut Written, seeds: &[Seed], output: &str, named: &[
             &[text],
             &["gate", text],
             &["rules", text],
+            &["verify", "--record-file", &missing],
+            &["export", "--record-file", &missing, "nothing"],
         ];
-        written.call(unknown[number % 4]);
+        written.call(unknown[number % unknown.len()]);
         let unreadable = [
             &["redact", missing.as_str()][..],
             &["excerpt", &missing],
@@ -184,6 +186,8 @@ fn run_everything(written: &mut Written, seeds: &[Seed], output: &str, named: &[
         &["gate", "--json"],
         &["gate", "--last"],
         &["recover"],
+        &["verify"],
+        &["export", "exported"],
         &["rules"],
         &["rules", "--json"],
         &["audit", "--json"],

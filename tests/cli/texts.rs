@@ -148,7 +148,7 @@ fn a_million_lines_are_filtered_in_constant_memory() {
     let mut filter = |blocks: usize| {
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                (0..blocks).for_each(|_| stdin.write_all(block.as_bytes()).expect("written"))
+                (0..blocks).for_each(|_| stdin.write_all(block.as_bytes()).expect("written"));
             });
             let mut given = vec![0; block.len()];
             for _ in 0..blocks {

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::artifact::{Artifact, FORMAT, INDEX, RECORD_FILE};
 use crate::failure::{Failure, of_store, warn};
 use crate::place::Place;
+use crate::texts;
 use crate::verification::{State, as_json, as_text, state_word};
 
 const README: &str = "README.txt";
@@ -72,9 +73,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     };
     let shown = if arguments.json {
-        index.to_string()
+        texts::redacted_document(index).to_string()
     } else {
-        format!("`{destination}`: {}", as_text(&found))
+        texts::redacted(&format!("`{destination}`: {}", as_text(&found)))
     };
     let _ = writeln!(io::stdout().lock(), "{shown}");
     if State::of(&found) != State::Sound {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, UNDECIDED, of_store};
 use crate::notices;
 use crate::place::Place;
+use crate::texts;
 use crate::verification::state_word;
 
 /// Repair the record file and append the records that wait: exit 0 done, 2 not all could be
@@ -34,9 +35,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let file = &project.record_file;
     let done = recover(file, component).map_err(|error| Failure::undecided(of_store(&error)))?;
     let shown = if arguments.json {
-        as_json(&done).to_string()
+        texts::redacted_document(as_json(&done)).to_string()
     } else {
-        as_text(&done, file)
+        texts::redacted(&as_text(&done, file))
     };
     let _ = writeln!(io::stdout().lock(), "{shown}");
     Ok(if done.notices.iter().any(is_left_over) {

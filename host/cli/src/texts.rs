@@ -63,23 +63,46 @@ fn environment() -> String {
     Value::Object(variables).to_string()
 }
 
-/// Returns a message of the tool as it may be shown: it can hold what was typed, names of files
-/// and of folders, and any of them can hold a secret.
+/// Returns a message of the tool as it may be shown, line for line: it can hold what was typed,
+/// names of files and of folders, and any of them can hold a secret.
 pub(crate) fn redacted(message: &str) -> String {
-    let redact = || -> Result<String, String> {
-        let component = Component::built_in().map_err(|error| error.to_string())?;
-        // The message may be about the policy: then its rules cannot serve.
-        let policy = Project::find(&component, Path::new("."), None)
-            .map(|project| project.policy)
-            .unwrap_or_default();
-        Session::open(&component, &policy, &environment())
-            .map_err(|error| error.to_string())?
-            .redact(message)
-            .map_err(|error| error.to_string())
-    };
-    redact().unwrap_or_else(|cause| {
-        format!("a message is withheld because it cannot be redacted: {cause}")
-    })
+    for_messages()
+        .and_then(|mut session| session.redact(message).map_err(|error| error.to_string()))
+        .unwrap_or_else(|cause| withheld(&cause))
+}
+
+/// Returns a document of the tool as it may be shown: every text in it redacted.
+pub(crate) fn redacted_document(mut document: Value) -> Value {
+    fn redact(session: &mut Session, value: &mut Value) -> Result<(), String> {
+        match value {
+            Value::String(text) => {
+                *text = session.redact(text).map_err(|error| error.to_string())?;
+                Ok(())
+            }
+            Value::Array(items) => items.iter_mut().try_for_each(|item| redact(session, item)),
+            Value::Object(members) => members
+                .values_mut()
+                .try_for_each(|member| redact(session, member)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        }
+    }
+    match for_messages().and_then(|mut session| redact(&mut session, &mut document)) {
+        Ok(()) => document,
+        Err(cause) => json!({ "error": withheld(&cause) }),
+    }
+}
+
+fn for_messages() -> Result<Session, String> {
+    let component = Component::built_in().map_err(|error| error.to_string())?;
+    // The message may be about the policy: then its rules cannot serve.
+    let policy = Project::find(&component, Path::new("."), None)
+        .map(|project| project.policy)
+        .unwrap_or_default();
+    Session::open(&component, &policy, &environment()).map_err(|error| error.to_string())
+}
+
+fn withheld(cause: &str) -> String {
+    format!("a message is withheld because it cannot be redacted: {cause}")
 }
 
 /// Why a file cannot be read.

@@ -9,6 +9,7 @@ use feedback_host::store::{Head, verify, verify_against};
 
 use crate::failure::{DAMAGED, Failure, UNDECIDED, warn};
 use crate::place::Place;
+use crate::texts;
 use crate::verification::{State, as_json, as_text};
 
 /// Check every record and their chain: exit 0 sound, 1 damaged, 2 cannot tell
@@ -54,9 +55,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => verify(file, &mut scribe),
     };
     let shown = if arguments.json {
-        as_json(&found, &|path| path.display().to_string()).to_string()
+        let document = as_json(&found, &|path| path.display().to_string());
+        texts::redacted_document(document).to_string()
     } else {
-        as_text(&found)
+        texts::redacted(&as_text(&found))
     };
     let _ = writeln!(io::stdout().lock(), "{shown}");
     Ok(ExitCode::from(match State::of(&found) {

@@ -3,6 +3,7 @@
 //!
 //! No answer holds a character of what was found. It replaces nothing.
 
+mod look;
 mod record;
 mod suspect;
 mod tag;
@@ -14,15 +15,13 @@ use std::rc::Rc;
 use memchr::memchr;
 
 use super::Rules;
-use super::catalogue::KNOWN_ID;
-use super::hit::{Family, RuleRef};
 use super::lines::Lines;
-use super::scan::{Mark, Scanned};
+use super::scan::Mark;
 use super::window::{Cut, WINDOW, cut_of};
-use super::{Mode, bytes};
 use crate::fault::Fault;
 use crate::text::Decoder;
 
+use look::{Look, Place};
 use tag::Tagger;
 
 /// How much of an unfinished line is held back in case it is a record.
@@ -285,93 +284,6 @@ impl Reading {
         let dropped = self.pending.get(..until).unwrap_or_default();
         self.before += characters(dropped);
         self.pending.drain(..until);
-    }
-}
-
-/// Where a line stands.
-#[derive(Clone, Debug, Default)]
-struct Place {
-    line: u64,
-    field: String,
-    field_line: u64,
-    /// Characters of the line that stand before what is looked at.
-    before: u64,
-}
-
-/// What was found in a line.
-#[derive(Debug)]
-struct Found {
-    scanned: Scanned,
-    /// The line belongs to a private key.
-    is_key: bool,
-}
-
-/// The rules, and the key for tags.
-#[derive(Debug)]
-struct Look {
-    rules: Rc<Rules>,
-    tagger: Tagger,
-}
-
-impl Look {
-    /// Looks through a line with what the lines before say of it.
-    fn line(&self, lines: &mut Lines, line: &str) -> Found {
-        let Some(mark) = lines.open_mark(line) else {
-            return Found {
-                scanned: lines.scanned(&self.rules, line),
-                is_key: false,
-            };
-        };
-        let rule = mark.hit.rule;
-        Found {
-            is_key: rule == RuleRef::Family(Family::PrivateKey),
-            scanned: Scanned {
-                marks: vec![mark],
-                whole: (self.rules.mode == Mode::Line).then_some(rule),
-            },
-        }
-    }
-
-    /// Tells what was found between two positions of a line, in order of place.
-    fn report(
-        &self,
-        place: &Place,
-        line: &str,
-        within: std::ops::Range<usize>,
-        found: &Found,
-        seen: &mut Vec<Sighting>,
-    ) {
-        let marks = &found.scanned.marks;
-        let mut spans: Vec<(usize, usize, Option<RuleRef>)> = marks
-            .iter()
-            .map(|mark| (mark.hit.start, mark.hit.end, Some(mark.hit.rule)))
-            .collect();
-        if !found.is_key {
-            suspect::each(line, marks, |start, end| spans.push((start, end, None)));
-        }
-        spans.retain(|(start, _, _)| within.contains(start));
-        spans.sort_by_key(|(start, _, _)| *start);
-        let mut counted = 0;
-        let mut column = place.before + 1;
-        for (start, end, rule) in spans {
-            let start = line.floor_char_boundary(start);
-            let secret = bytes::text(line, start, line.ceil_char_boundary(end));
-            column += characters(bytes::text(line, counted, start));
-            counted = start;
-            let id = rule.map(|rule| self.rules.id(rule).to_owned());
-            seen.push(Sighting {
-                takes_line: rule.is_some()
-                    && rule == found.scanned.whole
-                    && id.as_deref() != Some(KNOWN_ID),
-                rule: id,
-                line: place.line,
-                field: place.field.clone(),
-                field_line: place.field_line,
-                column,
-                length: characters(secret),
-                tag: self.tagger.tag(secret),
-            });
-        }
     }
 }
 

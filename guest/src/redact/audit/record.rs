@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::super::args::redact_args;
 use super::super::lines::Lines;
-use super::{Look, Place, Sighting, characters};
+use super::look::{Look, Place};
+use super::{Sighting, characters};
 
 /// Returns the record that a line holds.
 pub(super) fn parse(line: &str) -> Option<Value> {
