@@ -155,7 +155,8 @@ impl Search {
         while let Some(twelve) = rest.first_chunk::<12>() {
             let groups = groups(twelve);
             if self.any_may_be(groups) {
-                for (step, group) in groups.into_iter().enumerate() {
+                let groups = groups.into_iter().enumerate();
+                for (step, group) in groups.filter(|(_, group)| self.may_be(*group)) {
                     self.verify(group, at + 2 * step, line, &mut visit)?;
                 }
             }
@@ -163,7 +164,9 @@ impl Search {
             rest = rest.get(8..).unwrap_or_default();
         }
         for (step, group) in rest.windows(4).enumerate().step_by(2) {
-            if let Some(group) = group.first_chunk() {
+            if let Some(group) = group.first_chunk()
+                && self.may_be(fold(*group))
+            {
                 self.verify(fold(*group), at + step, line, &mut visit)?;
             }
         }
@@ -178,9 +181,6 @@ impl Search {
         line: &[u8],
         visit: &mut impl FnMut(usize, &Anchor) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        if !self.may_be(group) {
-            return ControlFlow::Continue(());
-        }
         for (_, anchor) in self.in_word(group).filter(|(other, _)| **other == group) {
             let start = (at + 1).checked_sub(anchor.back);
             let here = start.and_then(|start| line.get(start..start + anchor.text.len()));

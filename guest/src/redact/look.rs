@@ -318,7 +318,7 @@ fn is_run_word(word: u64) -> bool {
     let within = |bytes: u64, first: u64, last: u64| {
         (bytes + (0x80 - first) * EACH) & !(bytes + (0x7f - last) * EACH)
     };
-    let letter = within(seven | 0x20 * EACH, 0x61, 0x7a);
+    let letter = within(seven | (0x20 * EACH), 0x61, 0x7a);
     let digit = within(seven, 0x30, 0x39);
     let others = within(seven, 0x2d, 0x2d) | within(seven, 0x5f, 0x5f);
     (letter | digit | others) & !word & HIGH == HIGH
