@@ -23,9 +23,15 @@ pub(super) const LOOKED_AT: usize = 1000;
 /// Returns the grade of a line, 0 to [`HIGHEST`].
 pub(super) fn grade(line: &str) -> u8 {
     let line = prefix(line, LOOKED_AT);
-    if !screen::may_matter(line) {
-        return 0;
+    if screen::may_matter(line) {
+        grade_of_what_may_matter(line)
+    } else {
+        0
     }
+}
+
+/// Returns the grade of a line of at most [`LOOKED_AT`] bytes that is known to be worth grading.
+pub(super) fn grade_of_what_may_matter(line: &str) -> u8 {
     let text = undecorated(line);
     let ends = form::ends(text);
     let evidence = Evidence::of(text);

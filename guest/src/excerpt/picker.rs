@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::bucket::{Bucket, Candidate, Look};
 use super::choice::{AFTER, Held};
-use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade};
+use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade, grade_of_what_may_matter};
 use super::line::{Line, prefix};
 use super::open::Open;
 use super::policy::ExcerptPolicy;
@@ -56,6 +56,14 @@ pub struct Picker {
     buckets: Vec<Bucket>,
     /// Candidates whose following lines have not all come yet, oldest first.
     waiting: Vec<(u8, Candidate)>,
+}
+
+/// Whether a line is worth grading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Matters {
+    No,
+    Yes,
+    Unknown,
 }
 
 impl Picker {
@@ -169,7 +177,13 @@ impl Picker {
         for end in memchr_iter(b'\n', lines.as_bytes()) {
             let line = lines.get(start..end).unwrap_or("");
             let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
-            let matters = self.policy.is_plain() || search.is_in(start, end) || opens(line);
+            let matters = if self.policy.is_plain() {
+                Matters::Unknown
+            } else if search.is_in(start, end) || opens(line) {
+                Matters::Yes
+            } else {
+                Matters::No
+            };
             self.line(line, bytes, before, matters);
             before = Some(line);
             start = end + 1;
@@ -179,7 +193,7 @@ impl Picker {
 
     fn end_open(&mut self) {
         let open = std::mem::take(&mut self.open);
-        self.line(&open.text, open.bytes, None, true);
+        self.line(&open.text, open.bytes, None, Matters::Unknown);
         self.tail.push(Line::new(
             self.lines,
             &open.text,
@@ -191,8 +205,8 @@ impl Picker {
     }
 
     /// Takes the next line of `bytes` bytes, which starts with `text`; `before` is the line before
-    /// it, where the tail does not have it yet; a line that does not matter has no grade.
-    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>, matters: bool) {
+    /// it, where the tail does not have it yet; where it is known whether it matters, this is not looked at again.
+    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>, matters: Matters) {
         self.lines += 1;
         self.bytes += bytes + 1;
         if self.whole.is_some() {
@@ -207,7 +221,12 @@ impl Picker {
         if !self.waiting.is_empty() {
             self.follow(text, bytes);
         }
-        let grade = if matters { grade(text) } else { 0 };
+        let grade = match matters {
+            Matters::No => 0,
+            // More of the line was searched than is graded.
+            Matters::Yes if text.len() <= LOOKED_AT => grade_of_what_may_matter(text),
+            Matters::Yes | Matters::Unknown => grade(text),
+        };
         if grade > 0 {
             self.add_candidate(grade, text, bytes, before);
         }

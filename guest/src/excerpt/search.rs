@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::marks::{ENDS, STARTS};
 use super::words::{Kind, PHRASES};
 
-const BITS: u32 = 16;
+const BITS: u32 = 17;
 
 /// A phrase where it stands in a line.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,8 @@ impl Search {
         while let Some(twelve) = rest.first_chunk::<12>() {
             let groups = groups(twelve);
             if self.any_may_be(groups) {
-                for (step, group) in groups.into_iter().enumerate() {
+                let groups = groups.into_iter().enumerate();
+                for (step, group) in groups.filter(|(_, group)| self.may_be(*group)) {
                     self.verify(group, at + 2 * step, line, &mut visit)?;
                 }
             }
@@ -163,7 +164,9 @@ impl Search {
             rest = rest.get(8..).unwrap_or_default();
         }
         for (step, group) in rest.windows(4).enumerate().step_by(2) {
-            if let Some(group) = group.first_chunk() {
+            if let Some(group) = group.first_chunk()
+                && self.may_be(fold(*group))
+            {
                 self.verify(fold(*group), at + step, line, &mut visit)?;
             }
         }
@@ -178,9 +181,6 @@ impl Search {
         line: &[u8],
         visit: &mut impl FnMut(usize, &Anchor) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        if !self.may_be(group) {
-            return ControlFlow::Continue(());
-        }
         for (_, anchor) in self.in_word(group).filter(|(other, _)| **other == group) {
             let start = (at + 1).checked_sub(anchor.back);
             let here = start.and_then(|start| line.get(start..start + anchor.text.len()));
@@ -204,14 +204,21 @@ impl Search {
     }
 
     fn any_may_be(&self, groups: [u32; 4]) -> bool {
-        let [first, second, third, fourth] = groups;
         // Without a branch between them, the look-ups overlap.
-        self.may_be(first) | self.may_be(second) | self.may_be(third) | self.may_be(fourth)
+        let [first, second, third, fourth] = groups.map(|group| self.bit(group));
+        (first | second | third | fourth) & 1 != 0
     }
 
     fn may_be(&self, group: u32) -> bool {
-        let (word, bit) = slot(group);
-        self.bitmap.get(word).is_some_and(|word| word & bit != 0)
+        self.bit(group) & 1 != 0
+    }
+
+    /// Returns a word whose lowest bit says whether this may be one of the groups.
+    fn bit(&self, group: u32) -> u64 {
+        let hash = hash(group);
+        let word = usize::try_from(hash >> 6).ok();
+        let word = word.and_then(|word| self.bitmap.get(word));
+        word.map_or(0, |word| word >> (hash & 63))
     }
 }
 
@@ -275,8 +282,12 @@ fn low(bytes: u64) -> u32 {
 
 /// Returns the word of the bitmap and the bit in it.
 fn slot(group: u32) -> (usize, u64) {
-    let hash = group.wrapping_mul(0x9e37_79b1) >> (32 - BITS);
+    let hash = hash(group);
     (usize::try_from(hash >> 6).unwrap_or(0), 1 << (hash & 63))
+}
+
+fn hash(group: u32) -> u32 {
+    group.wrapping_mul(0x9e37_79b1) >> (32 - BITS)
 }
 
 #[cfg(test)]

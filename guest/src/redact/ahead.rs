@@ -6,7 +6,9 @@
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     /// The next rare anchor.
-    pub(super) anchor: Next,
+    pub(super) rare: Next,
+    /// The next odd byte or character.
+    pub(super) odd: Next,
     /// The next long run.
     pub(super) run: Next,
 }

@@ -2,7 +2,7 @@
 //!
 //! Every judgement is made on whole lines.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 use super::below::{opened_value, value_step};
 use super::bytes::{before, find_from, part, run_end, run_start, skip_blanks, text};
@@ -235,6 +235,8 @@ fn is_armour_header(line: &str) -> bool {
 /// Opens at `-----BEGIN … PRIVATE KEY-----` behind a short prefix and before nothing.
 fn opened_key(line: &str) -> Option<Block> {
     let bytes = line.as_bytes();
+    // A single byte tells most lines, without preparing a search.
+    memchr(b'V', bytes)?;
     memmem::find(bytes, b"PRIVATE KEY")?;
     let begin = find_from(bytes, 0, b"-BEGIN ").or_else(|| find_from(bytes, 0, b"- BEGIN "))?;
     let begin = run_start(bytes, begin, |byte| byte == b'-');
@@ -272,6 +274,7 @@ fn opened_key(line: &str) -> Option<Block> {
 
 fn opened_count(line: &str) -> Option<Block> {
     let bytes = line.as_bytes();
+    memchr(b'P', bytes)?;
     let found = memmem::find(bytes, b"Private-Lines:")?;
     let start = skip_blanks(bytes, found + 14);
     let end = run_end(bytes, start, |byte| byte.is_ascii_digit());

@@ -1,20 +1,20 @@
 //! Values of the environment that must not be shown, in every form that programs print them in.
 //!
 //! Which variables hold secrets is decided by their names; the values never leave this module
-//! but as automaton.
+//! but as texts to be found.
 
 use std::collections::BTreeSet;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
 use super::forms::forms_of;
 use super::name::meaning;
+use super::starts::Starts;
 
 /// The secret values of one environment.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    automaton: Option<AhoCorasick>,
+    forms: Option<Starts>,
     /// For each pattern the number of its value, from 1.
     numbers: Vec<usize>,
     /// Beginnings of all patterns, for the first look at a text.
@@ -68,10 +68,8 @@ impl Known {
             .collect();
         self.numbers = forms.iter().map(|(_, number)| *number).collect();
         if !forms.is_empty() {
-            self.automaton = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(forms.iter().map(|(form, _)| form))
-                .ok();
+            let texts = forms.iter().map(|(form, _)| form.as_bytes());
+            self.forms = Some(Starts::new(texts, false));
         }
     }
 
@@ -87,29 +85,24 @@ impl Known {
 
     /// Calls `found` with the number, the start and the end of every value in `line`.
     pub(super) fn find(&self, line: &str, mut found: impl FnMut(usize, usize, usize)) {
-        let Some(automaton) = &self.automaton else {
+        let Some(forms) = &self.forms else {
             return;
         };
-        // Overlapping values are found by searching again inside what a longer one began.
-        let mut from = 0;
-        while let Some(hit) = line.get(from..).and_then(|rest| automaton.find(rest)) {
-            let number = self
-                .numbers
-                .get(hit.pattern().as_usize())
-                .copied()
-                .unwrap_or(0);
-            found(number, from + hit.start(), from + hit.end());
-            let next = from + hit.start() + 1;
-            from = next
-                + line.get(next..).map_or_else(
-                    || {
-                        (1..4)
-                            .find(|more| line.is_char_boundary(next + more))
-                            .unwrap_or(0)
-                    },
-                    |_| 0,
-                );
-        }
+        let mut last: Option<(usize, usize, u32)> = None;
+        let mut give = |hit: Option<(usize, usize, u32)>| {
+            if let Some((start, end, form)) = hit {
+                let number = usize::try_from(form).ok();
+                let number = number.and_then(|form| self.numbers.get(form)).copied();
+                found(number.unwrap_or(0), start, end);
+            }
+        };
+        // Of the values that start at one place, the longest counts.
+        forms.each(line.as_bytes(), |start, end, form| match last {
+            Some((begun, reached, _)) if begun == start && reached >= end => {}
+            Some((begun, ..)) if begun == start => last = Some((start, end, form)),
+            _ => give(last.replace((start, end, form))),
+        });
+        give(last);
     }
 }
 

@@ -25,12 +25,18 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Returns the redacted form of a complete line, or nothing where it stays as it is.
-    pub(super) fn redacted(&mut self, rules: &Rules, line: &str) -> Option<String> {
+    /// Returns the redacted form of a complete line, or nothing where it stays as it is;
+    /// `is_chosen` says that the line is known to be worth a look.
+    pub(super) fn redacted(
+        &mut self,
+        rules: &Rules,
+        line: &str,
+        is_chosen: bool,
+    ) -> Option<String> {
         if let Some(redacted) = self.key_body(rules, line) {
             return Some(redacted);
         }
-        let scanned = self.scanned(rules, line);
+        let scanned = self.scanned(rules, line, is_chosen);
         if let Some(rule) = scanned.whole {
             self.findings
                 .add(self.number + 1, rules.id(rule), line.len());
@@ -40,10 +46,11 @@ impl Lines {
             .then(|| self.replaced(rules, line, 0, line.len(), &scanned.marks))
     }
 
-    /// Looks through a line that is no key's body, with what the line before says of it.
-    pub(super) fn scanned(&mut self, rules: &Rules, line: &str) -> Scanned {
+    /// Looks through a line that is no key's body, with what the line before says of it;
+    /// `is_known` says that it is known to be worth a look.
+    pub(super) fn scanned(&mut self, rules: &Rules, line: &str, is_known: bool) -> Scanned {
         let mut scanned = Scanned::default();
-        if is_chosen(rules, line) {
+        if is_known || is_chosen(rules, line) {
             scanned = scan(rules, line);
             if is_dressed(line) {
                 self.block.open(&undressed(line).text);

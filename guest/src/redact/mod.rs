@@ -28,10 +28,14 @@ mod hit;
 mod keyed;
 mod known;
 mod lines;
+mod look;
 mod name;
 mod placeholder;
+#[cfg(test)]
+mod reference;
 mod scan;
 mod shape;
+mod starts;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::anchors::{Found, first_long_run};
+use super::anchors::Found;
 use super::bytes::text;
 use super::hit::{Family, Hit, RuleRef};
 use super::tokens::TOKENS;
@@ -34,8 +34,7 @@ pub(super) struct Scanned {
 /// Says whether a line is worth looking at. What it says of a line does not depend on the
 /// lines around it.
 pub(super) fn is_chosen(rules: &Rules, line: &str) -> bool {
-    rules.anchors().first_rare(line.as_bytes(), 0).is_some()
-        || first_long_run(line.as_bytes(), 0).is_some()
+    rules.anchors().chooses(line.as_bytes())
 }
 
 /// Looks through a line in all its readings.

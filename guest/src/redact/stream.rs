@@ -9,7 +9,6 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Rules;
 use super::ahead::Ahead;
-use super::anchors::first_long_run;
 use super::findings::Findings;
 use super::lines::{LINE, Lines};
 use super::scan::Scanned;
@@ -123,6 +122,7 @@ impl Redactor {
         let mut position = 0;
         let mut ahead = Ahead::default();
         while position < bytes.len() {
+            let is_chosen = !self.lines.block.is_open();
             let Some(hit) = self.next_line_of_interest(bytes, position, &mut ahead) else {
                 break;
             };
@@ -138,7 +138,7 @@ impl Redactor {
                 self.hold(line, sink);
                 self.end_line(sink);
                 clean = end;
-            } else if let Some(redacted) = self.lines.redacted(&self.rules, line) {
+            } else if let Some(redacted) = self.lines.redacted(&self.rules, line, is_chosen) {
                 give(block, clean, start, sink);
                 sink.text(&redacted);
                 clean = end;
@@ -160,19 +160,7 @@ impl Redactor {
         if self.lines.block.is_open() {
             return Some(position);
         }
-        let anchor = ahead.anchor.at_or_after(position, || {
-            self.rules
-                .anchors()
-                .first_rare(bytes, position)
-                .map(|end| end.saturating_sub(1).max(position))
-        });
-        let run = ahead
-            .run
-            .at_or_after(position, || first_long_run(bytes, position));
-        match (anchor, run) {
-            (Some(anchor), Some(run)) => Some(anchor.min(run)),
-            (anchor, run) => anchor.or(run),
-        }
+        self.rules.anchors().next_line(bytes, position, ahead)
     }
 
     /// Adds to the unfinished line, and judges windows of it where it is long.
@@ -217,7 +205,7 @@ impl Redactor {
             self.long = Long::Gone;
             return;
         }
-        let scanned = self.lines.scanned(&self.rules, &window);
+        let scanned = self.lines.scanned(&self.rules, &window, false);
         if self.take_line(&scanned, &window, sink) {
             return;
         }
@@ -263,12 +251,12 @@ impl Redactor {
         let line = std::mem::take(&mut self.pending);
         let given = std::mem::take(&mut self.given);
         match self.long {
-            Long::No => match self.lines.redacted(&self.rules, &line) {
+            Long::No => match self.lines.redacted(&self.rules, &line, false) {
                 Some(redacted) => sink.text(&redacted),
                 None => sink.text(&line),
             },
             Long::Given => {
-                let scanned = self.lines.scanned(&self.rules, &line);
+                let scanned = self.lines.scanned(&self.rules, &line, false);
                 if !self.take_line(&scanned, &line, sink) {
                     let redacted =
                         self.lines

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::*;
 
-/// Compiled once per thread, since building the automata takes a while without optimisation.
-fn rules() -> Rc<Rules> {
+/// Compiled once per thread, since preparing the searches takes a while without optimisation.
+pub(super) fn rules() -> Rc<Rules> {
     thread_local! {
         static RULES: Rc<Rules> = compiled(Mode::Standard, &[]);
     }
@@ -43,7 +43,7 @@ impl Sink for Collected {
     }
 }
 
-fn in_pieces(rules: &Rc<Rules>, text: &str, size: usize) -> (String, Findings) {
+pub(super) fn in_pieces(rules: &Rc<Rules>, text: &str, size: usize) -> (String, Findings) {
     let mut sink = Collected::default();
     let mut redactor = Redactor::new(Rc::clone(rules));
     let mut rest = text;

@@ -3,6 +3,8 @@
 //! Every reading keeps the way back to the positions of the original line.
 //! It does not change the line itself.
 
+use memchr::memchr3;
+
 use super::bytes::{at, part, text};
 
 /// A reading of a line, with the original position of every byte.
@@ -74,9 +76,13 @@ impl View {
 
 /// Says whether the line holds an escape sequence, a backspace, or a character without width.
 pub(super) fn is_dressed(line: &str) -> bool {
-    line.bytes()
-        .any(|byte| byte < 0x20 && byte != b'\t' && byte != b'\r')
-        || line.contains(is_invisible)
+    // Most lines hold nothing but printable ASCII, which takes a loop without branches to see.
+    let is_odd = |byte: u8| u8::from(byte < 0x20) | u8::from(byte >= 0x80);
+    line.bytes().fold(0, |any, byte| any | is_odd(byte)) != 0
+        && (line
+            .bytes()
+            .any(|byte| byte < 0x20 && byte != b'\t' && byte != b'\r')
+            || line.contains(is_invisible))
 }
 
 /// Returns the line without complete escape sequences, overstrikes and invisible characters.
@@ -168,7 +174,11 @@ pub(super) fn unescaped(line: &str) -> Option<View> {
 }
 
 fn may_hold_escapes(line: &str) -> bool {
-    line.bytes().any(|byte| matches!(byte, b'\\' | b'%' | b'&'))
+    next_escape(line.as_bytes(), 0).is_some()
+}
+
+fn next_escape(bytes: &[u8], from: usize) -> Option<usize> {
+    memchr3(b'\\', b'%', b'&', bytes.get(from..)?).map(|at| from + at)
 }
 
 fn unescape_once(line: &str) -> Option<View> {
@@ -177,7 +187,8 @@ fn unescape_once(line: &str) -> Option<View> {
     let mut changed = false;
     let mut position = 0;
     let mut plain = 0;
-    while position < bytes.len() {
+    while let Some(next) = next_escape(bytes, position) {
+        position = next;
         let found = match at(bytes, position) {
             b'\\' => backslash(bytes, position),
             b'%' => percent(bytes, position),

@@ -42,7 +42,7 @@ impl Look {
     pub(super) fn line(&self, lines: &mut Lines, line: &str) -> Found {
         let Some(mark) = lines.open_mark(line) else {
             return Found {
-                scanned: lines.scanned(&self.rules, line),
+                scanned: lines.scanned(&self.rules, line, false),
                 is_key: false,
             };
         };
