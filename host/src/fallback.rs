@@ -28,11 +28,11 @@ const FROM_INTENT: [&str; 11] = [
 pub fn body(intent: &str, ending: &Ending, cause: &CallError) -> String {
     let intent: Map<String, Value> = serde_json::from_str(intent).unwrap_or_default();
     let mut body = Map::new();
-    body.insert("kind".to_owned(), json!("fallback"));
     for key in FROM_INTENT {
         body.insert(key.to_owned(), intent.get(key).cloned().unwrap_or_default());
     }
     body.extend([
+        ("kind".to_owned(), json!("fallback")),
         ("duration_ms".to_owned(), json!(ending.duration_ms)),
         ("outcome".to_owned(), json!(ending.outcome.name())),
         ("exit_code".to_owned(), json!(ending.outcome.exit_code())),

@@ -183,8 +183,8 @@ impl Runner {
         let mut scribe = ComponentScribe::new(self.component.clone());
 
         let command_id = new_command_id();
-        let attempt = self.attempt(request.parent.as_deref(), &mut scribe)?;
-        let described = self.describe(request, &command_id, attempt)?;
+        let (parent, attempt) = self.attempt(request.parent.as_deref(), &mut scribe)?;
+        let described = self.describe(request, &command_id, parent.as_deref(), attempt)?;
         let intent = session.intend(&described).map_err(RunError::Intent)?;
         // Before the intent is on disk, so that a bad option leaves no trace of a run.
         let capture = session
@@ -262,20 +262,27 @@ impl Runner {
         }
     }
 
-    /// Returns the number of the attempt: one more than its parent's.
-    fn attempt(&self, parent: Option<&str>, scribe: &mut ComponentScribe) -> Result<u64, RunError> {
-        let Some(id) = parent else { return Ok(1) };
+    /// Returns the id of the parent, which may have been given in part, and the attempt's number.
+    fn attempt(
+        &self,
+        parent: Option<&str>,
+        scribe: &mut ComponentScribe,
+    ) -> Result<(Option<String>, u64), RunError> {
+        let Some(id) = parent else {
+            return Ok((None, 1));
+        };
         let fail = |source| RunError::Parent {
             id: id.to_owned(),
             source,
         };
         let line = lookup::find(&self.project.record_file, id, scribe).map_err(fail)?;
         let record: Value = serde_json::from_str(&line).unwrap_or_default();
-        Ok(record
-            .get("attempt")
-            .and_then(Value::as_u64)
-            .unwrap_or(1)
-            .saturating_add(1))
+        let attempt = record.get("attempt").and_then(Value::as_u64).unwrap_or(1);
+        let whole = record.get("command_id").and_then(Value::as_str);
+        Ok((
+            Some(whole.unwrap_or(id).to_owned()),
+            attempt.saturating_add(1),
+        ))
     }
 
     /// Returns the request as the component takes it.
@@ -283,6 +290,7 @@ impl Runner {
         &self,
         request: &Request,
         command_id: &str,
+        parent: Option<&str>,
         attempt: u64,
     ) -> Result<String, RunError> {
         let here = std::env::current_dir().map_err(RunError::WorkingDirectory)?;
@@ -297,7 +305,7 @@ impl Runner {
             .collect();
         let described = json!({
             "command_id": command_id,
-            "parent_command_id": request.parent,
+            "parent_command_id": parent,
             "attempt": attempt,
             "command": command,
             "cwd": exact(cwd.as_os_str().as_bytes()),

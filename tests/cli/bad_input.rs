@@ -141,3 +141,47 @@ fn the_record_file_is_chosen_by_option_then_environment_then_policy() {
     );
     assert!(sandbox.path().join("sub/by-option.jsonl").exists());
 }
+
+#[test]
+fn a_file_that_is_no_record_file_is_refused_and_keeps_its_content() {
+    let sandbox = Sandbox::new();
+    for content in [
+        "{\"deps\":{\"a\":1}}",
+        "{\"a\":1}\n{\"b\":2}",
+        "a note\n",
+        "{\n  \"record_file\": \"x\"\n}\n",
+    ] {
+        let file = sandbox.write("package.json", content);
+        let place = ["--record-file", "package.json"];
+        let run = ["run", place[0], place[1], "--", "touch", "started"];
+        sandbox
+            .call(run)
+            .says(125, &["package.json", "not a record file"]);
+        let recover = ["recover", place[0], place[1]];
+        sandbox.call(recover).says(2, &["package.json"]);
+        assert_eq!(fs::read_to_string(file).expect("a file"), content);
+    }
+    assert!(
+        !sandbox.path().join("started").exists(),
+        "nothing is started"
+    );
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_no_pass() {
+    let sandbox = Sandbox::new();
+    sandbox.run(["true"]);
+    for command in ["gate", "show", "verify"] {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("/dev/full");
+        let status = sandbox
+            .feedback()
+            .arg(command)
+            .stdout(full)
+            .status()
+            .expect("runs");
+        assert_eq!(status.code(), Some(2), "{command}");
+    }
+}

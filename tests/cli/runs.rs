@@ -201,6 +201,11 @@ fn a_retry_points_to_the_attempt_before_it() {
     let second = sandbox.run_with(["--parent", id], ["true"]);
     assert_eq!(second["parent_command_id"], id);
     assert_eq!(second["attempt"], 2);
+    // A part of an id is as good as all of it, and the record names all of it.
+    let part = text(&second, "command_id");
+    let third = sandbox.run_with(["--parent", &part[part.len() - 12..]], ["true"]);
+    assert_eq!(third["parent_command_id"], second["command_id"]);
+    assert_eq!(third["attempt"], 3);
     sandbox
         .call(["run", "--parent", "no-such-id", "--", "touch", "started"])
         .says(125, &["no-such-id"]);

@@ -116,8 +116,13 @@ impl Block {
         let end = armour_end(line);
         let bytes = line.as_bytes();
         let run = run_start(bytes, end, is_armour);
-        let start = if prefix >= run && prefix < end {
-            prefix.min(end)
+        // Only the marks of a diff are letters of a key as well; whatever else stood before BEGIN
+        // need not stand before the body.
+        let is_marked = text(line, run, prefix)
+            .bytes()
+            .all(|byte| matches!(byte, b'+' | b'-'));
+        let start = if prefix >= run && prefix < end && is_marked {
+            prefix
         } else {
             run
         };
@@ -313,6 +318,30 @@ mod tests {
         }
         text.push_str("done in 3 s\nok\n");
         text
+    }
+
+    #[test]
+    fn what_stands_before_begin_alone_hides_no_piece_of_the_body() {
+        for before in [
+            "TLS_KEY=",
+            "SIGNING_KEY_PEM=",
+            "loaded private key: ",
+            "export K=\"",
+        ] {
+            let text = format!("{before}{}", key("", true));
+            for line in text.lines().filter(|line| line.starts_with("MII")) {
+                let mut block = Block::default();
+                for earlier in text.lines().take_while(|earlier| *earlier != line) {
+                    if block.is_open() {
+                        block.step(earlier);
+                    } else {
+                        block.open(earlier);
+                    }
+                }
+                let step = block.step(line);
+                assert!(matches!(step, Step::Key(0, _)), "{before}");
+            }
+        }
     }
 
     #[test]

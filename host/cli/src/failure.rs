@@ -82,6 +82,17 @@ pub(crate) fn warn(message: impl Display) {
     let _ = writeln!(std::io::stderr(), "feedback: {line}");
 }
 
+/// Prints an answer. A reader that went away is nobody's concern; an answer that could not be
+/// written is none.
+pub(crate) fn answer(text: &str) -> Result<(), Failure> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::undecided(
+            format!("the answer cannot be written: {error}"),
+        )),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Returns an error with all its causes, outermost first.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();

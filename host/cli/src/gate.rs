@@ -1,6 +1,5 @@
 //! `feedback gate`: says whether the records show that the work is done.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -12,7 +11,7 @@ use feedback_host::run::Runner;
 use feedback_host::scribe::ComponentScribe;
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, PASS, REFUSE, UNDECIDED, of_store};
+use crate::failure::{self, Failure, PASS, REFUSE, UNDECIDED, of_store};
 use crate::place::Place;
 use crate::show::not_found;
 
@@ -38,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         as_text(&verdict)
     };
-    let _ = writeln!(io::stdout().lock(), "{shown}");
+    failure::answer(&shown)?;
     Ok(ExitCode::from(match verdict.decision {
         Decision::Pass => PASS,
         Decision::Refuse => REFUSE,

@@ -8,7 +8,7 @@ use crate::failure::of_store;
 pub(crate) fn text(notice: &Notice) -> String {
     match notice {
         Notice::TailCut { path, bytes } => format!(
-            "`{}` ended in a torn line of {bytes} bytes, which was cut; its record comes from the pending folder",
+            "`{}` ended in a torn line of {bytes} bytes, which was cut; if its run was begun here, its record comes from the pending folder",
             path.display()
         ),
         Notice::TailCompleted { path } => {

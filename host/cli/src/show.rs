@@ -1,6 +1,6 @@
 //! `feedback show`: prints one record.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use feedback_host::lookup::{self, LookupError};
 use feedback_host::scribe::ComponentScribe;
 
 use crate::artifact::Opened;
-use crate::failure::{Failure, of_store};
+use crate::failure::{self, Failure, of_store};
 use crate::place::Place;
 use crate::summary;
 
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let line = found.map_err(not_found)?;
     let as_text = arguments.text || (!arguments.json && io::stdout().is_terminal());
     let shown = if as_text { summary::of(&line) } else { line };
-    let _ = writeln!(io::stdout().lock(), "{shown}");
+    failure::answer(&shown)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,13 +1,12 @@
 //! `feedback verify`: checks every line of a store and the chain that they form.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
 use feedback_host::scribe::ComponentScribe;
 use feedback_host::store::{Head, verify, verify_against};
 
-use crate::failure::{DAMAGED, Failure, UNDECIDED, warn};
+use crate::failure::{self, DAMAGED, Failure, UNDECIDED, warn};
 use crate::place::Place;
 use crate::texts;
 use crate::verification::{State, as_json, as_text};
@@ -60,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         texts::redacted(&as_text(&found))
     };
-    let _ = writeln!(io::stdout().lock(), "{shown}");
+    failure::answer(&shown)?;
     Ok(ExitCode::from(match State::of(&found) {
         State::Sound => 0,
         State::Damaged => DAMAGED,

@@ -229,14 +229,23 @@ impl<'s> Active<'s> {
     }
 }
 
+/// What every record line begins with; a torn one begins with a part of it.
+const RECORD_START: &[u8] = b"{\"schema_version\":";
+
 /// Refuses a file that no store has begun: a wrong path in a setting must not cost its content.
 pub(crate) fn refuse_foreign(place: &Place, file: &File) -> Result<(), StoreError> {
     let path = place.active_path();
-    let mut first = [0; 1];
+    let mut first = [0; RECORD_START.len()];
     let count = retry(|| place.folder.system.read_at(file, &mut first, 0))
         .map_err(StoreError::io("read", &path))?;
-    // A record, a torn block of zeros, or a byte order mark that an editor has put there.
-    if count == 0 || matches!(first, [b'{' | 0 | 0xef | b'\n']) {
+    let start = first.get(..count).unwrap_or_default();
+    let is_ours = match start {
+        [] => true,
+        // A torn block of zeros, or what an editor may have put there.
+        [0 | b'\n' | 0xef, ..] => true,
+        start => RECORD_START.starts_with(start),
+    };
+    if is_ours {
         return Ok(());
     }
     Err(StoreError::Unsafe {
