@@ -10,7 +10,7 @@ use crate::component::{CallError, Component, PolicyError, Session, Verdict};
 use crate::project::Project;
 use crate::reader::{Entry, Reader, Scope};
 use crate::scribe::ComponentScribe;
-use crate::store::{StoreError, verify};
+use crate::store::{StoreError, verify_opened};
 
 /// Why there is no verdict. That is never a pass.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,8 @@ pub fn review(component: &Component, project: &Project) -> Result<Verdict, Revie
     let mut scribe = ComponentScribe::new(component.clone());
     let file = &project.record_file;
     let reader = Reader::open(file, Scope::All)?;
-    let verification = verify(file, &mut scribe);
+    // One opening for both: a line that comes in between must not be judged unchecked.
+    let verification = verify_opened(&reader, file, &mut scribe);
     let damage: Vec<String> = verification
         .damages
         .iter()
