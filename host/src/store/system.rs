@@ -5,6 +5,8 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
+#[cfg(target_vendor = "apple")]
+use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
@@ -135,6 +137,7 @@ impl System for Kernel {
         Ok(fs::flock(file, operation)?)
     }
 
+    #[cfg(not(target_vendor = "apple"))]
     fn reserve(&self, file: &File, bytes: u64) -> io::Result<()> {
         Ok(fs::fallocate(
             file,
@@ -142,6 +145,24 @@ impl System for Kernel {
             0,
             bytes,
         )?)
+    }
+
+    #[cfg(target_vendor = "apple")]
+    fn reserve(&self, file: &File, bytes: u64) -> io::Result<()> {
+        let store = libc::fstore_t {
+            fst_flags: libc::F_ALLOCATEALL,
+            fst_posmode: libc::F_PEOFPOSMODE,
+            fst_offset: 0,
+            fst_length: i64::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?,
+            fst_bytesalloc: 0,
+        };
+        // SAFETY: the descriptor is open, and the command reads one `fstore_t`, which outlives it.
+        let answer =
+            unsafe { libc::fcntl(file.as_raw_fd(), libc::F_PREALLOCATE, &raw const store) };
+        if answer == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
     }
 
     fn append(&self, file: &File, bytes: &[u8]) -> io::Result<usize> {
