@@ -1,10 +1,21 @@
 //! The built-in component and the ones that are refused.
 
-#![expect(clippy::expect_used, reason = "test code: a failure must be loud")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::wildcard_enum_match_arm,
+    reason = "test code: a failure must be loud"
+)]
 
+mod tools;
+
+mod contract;
 mod foreign;
 mod limits;
 mod shipped;
+mod vectors;
 
 use feedback_host::component::{Component, Session};
 
