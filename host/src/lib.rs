@@ -14,6 +14,7 @@ mod tree;
 
 pub mod component;
 pub mod fallback;
+mod keep;
 pub mod scribe;
 
 pub mod lookup;
