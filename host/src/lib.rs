@@ -18,6 +18,7 @@ mod keep;
 pub mod scribe;
 
 pub mod lookup;
+pub mod output;
 pub mod reader;
 pub mod store;
 
