@@ -156,7 +156,8 @@ impl Side {
         }
         self.came.bytes = self.came_before_line;
         self.came.is_open = false;
-        if self.kept.count.bytes > self.line.count.bytes {
+        // Otherwise nothing of this line has come into the file.
+        if self.kept.count.bytes > self.came.bytes {
             let line = self.line.clone();
             self.cut_to(line);
         }

@@ -248,6 +248,41 @@ fn a_dead_runner_leaves_what_its_command_had_printed() {
 }
 
 #[test]
+fn a_limit_of_the_system_costs_the_rest_of_the_output_but_neither_run_nor_record() {
+    let sandbox = Sandbox::new();
+    // 512 blocks of 1024 bytes, as bash counts.
+    let binary = env!("CARGO_BIN_EXE_feedback");
+    let script = format!(
+        "ulimit -f 512; exec {binary} run --keep-output -- sh -c 'yes line | head -n 300000; exit 3'"
+    );
+    let mut limited = Command::new("bash");
+    let limited = limited.args(["-c", &script]).current_dir(sandbox.path());
+    let limited = limited
+        .env_remove("FEEDBACK_RECORD_FILE")
+        .output()
+        .expect("bash");
+    assert_eq!(
+        limited.status.code(),
+        Some(3),
+        "{}",
+        String::from_utf8_lossy(&limited.stderr)
+    );
+    let record = sandbox.records().pop().expect("a record");
+    let kept = &record["stdout"]["kept"];
+    assert_eq!(
+        (&kept["bytes"], &kept["bytes_omitted"]),
+        (&524_288.into(), &975_712.into())
+    );
+    assert!(text(kept, "error").contains("File too large"), "{kept}");
+    assert_eq!(
+        text(kept, "sha256"),
+        sha256_of(&kept_file(&sandbox, &record, "stdout"))
+    );
+    let shown = show(&sandbox, &["--lines", "-1"]);
+    assert!(shown.stderr.contains("File too large"), "{}", shown.stderr);
+}
+
+#[test]
 fn a_changed_or_missing_file_is_damage_and_is_not_shown() {
     let sandbox = Sandbox::new();
     let record = sandbox.run_with(["--keep-output"], ["echo", "1 failed"]);
@@ -287,6 +322,14 @@ fn recovery_removes_what_belongs_to_no_record_and_to_no_run_that_goes_on() {
     sandbox.write(&format!("{folder}/{orphan}.stdout"), "orphan");
     sandbox.write(&format!("{folder}/{orphan}.stderr"), "orphan");
     sandbox.write(&format!("{folder}/notes.txt"), "not ours");
+    let gate = sandbox.path().join("gate");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&gate)
+            .status()
+            .expect("mkfifo")
+            .success()
+    );
     let mut running = sandbox
         .feedback()
         .args([
@@ -300,14 +343,6 @@ fn recovery_removes_what_belongs_to_no_record_and_to_no_run_that_goes_on() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .expect("a run");
-    let gate = sandbox.path().join("gate");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&gate)
-            .status()
-            .expect("mkfifo")
-            .success()
-    );
     while !sandbox.path().join("ready").exists() {
         std::thread::yield_now();
     }
