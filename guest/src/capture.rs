@@ -8,6 +8,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::excerpt::{Cut, Picker, Shares, share};
+use crate::passage::{Outlet, Passage};
 use crate::redact::{Findings, Redactor, Rules};
 use crate::text::PlainText;
 
@@ -45,14 +46,41 @@ impl Capture {
 
     /// Takes the next bytes of a stream. How a stream is cut into pushes does not matter.
     pub fn push(&mut self, source: Source, bytes: &[u8]) {
-        let stream = match source {
-            Source::Stdout => &mut self.stdout,
-            Source::Stderr => &mut self.stderr,
-        };
+        self.take(source, bytes, None);
+    }
+
+    /// Takes the next bytes of a stream as [`Capture::push`] does, and returns the redacted text
+    /// that became certain by them.
+    pub fn push_through(&mut self, source: Source, bytes: &[u8]) -> Passage {
+        let mut passage = self.stream(source).passage();
+        self.take(source, bytes, Some(&mut passage));
+        self.stream(source).passed(&passage);
+        passage
+    }
+
+    /// Ends the text of a stream and returns what was held back of it. What is pushed to this
+    /// stream afterwards is not looked at.
+    pub fn flush(&mut self, source: Source) -> Passage {
+        let stream = self.stream(source);
+        let mut passage = stream.passage();
+        stream.flush(Some(&mut passage));
+        stream.passed(&passage);
+        passage
+    }
+
+    fn take(&mut self, source: Source, bytes: &[u8], passage: Option<&mut Passage>) {
+        let stream = self.stream(source);
         let before = stream.picker.lines();
-        stream.push(bytes);
+        stream.push(bytes, passage);
         if stream.picker.lines() > before {
             self.newest = source;
+        }
+    }
+
+    fn stream(&mut self, source: Source) -> &mut Stream {
+        match source {
+            Source::Stdout => &mut self.stdout,
+            Source::Stderr => &mut self.stderr,
         }
     }
 
@@ -77,8 +105,8 @@ impl Capture {
     /// Ends the capture, whether or not the ends of the streams were seen.
     #[must_use]
     pub fn finish(mut self) -> Captured {
-        self.stdout.flush();
-        self.stderr.flush();
+        self.stdout.flush(None);
+        self.stderr.flush(None);
         let Shares { stdout, stderr } = share(
             self.max_bytes,
             self.stdout.picker.needs(),
@@ -152,6 +180,10 @@ fn is_zero(number: &u64) -> bool {
 struct Stream {
     bytes: u64,
     end_seen: bool,
+    /// Nothing more is taken.
+    flushed: bool,
+    /// How much of the line that is still open was given out.
+    given: u64,
     text: PlainText,
     redactor: Redactor,
     picker: Picker,
@@ -162,13 +194,18 @@ impl Stream {
         Self {
             bytes: 0,
             end_seen: false,
+            flushed: false,
+            given: 0,
             text: PlainText::default(),
             redactor: Redactor::new(rules),
             picker: Picker::new(policy),
         }
     }
 
-    fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8], passage: Option<&mut Passage>) {
+        if self.flushed {
+            return;
+        }
         self.bytes += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let Self {
             text,
@@ -176,19 +213,32 @@ impl Stream {
             picker,
             ..
         } = self;
-        text.push(bytes, |piece| redactor.push(piece, picker));
+        let mut outlet = Outlet { picker, passage };
+        text.push(bytes, |piece| redactor.push(piece, &mut outlet));
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self, passage: Option<&mut Passage>) {
+        if std::mem::replace(&mut self.flushed, true) {
+            return;
+        }
         let Self {
             text,
             redactor,
             picker,
             ..
         } = self;
-        text.finish(|piece| redactor.push(piece, picker));
-        redactor.finish(picker);
-        picker.end();
+        let mut outlet = Outlet { picker, passage };
+        text.finish(|piece| redactor.push(piece, &mut outlet));
+        redactor.finish(&mut outlet);
+        self.picker.end();
+    }
+
+    fn passage(&self) -> Passage {
+        Passage::after(self.given)
+    }
+
+    fn passed(&mut self, passage: &Passage) {
+        self.given = passage.open_bytes();
     }
 
     fn cut(self, share: usize) -> Excerpt {
@@ -217,5 +267,91 @@ impl Stream {
             numbers,
             findings: self.redactor.findings().clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::RedactionPolicy;
+
+    fn capture() -> Capture {
+        let rules = Rules::compile(&RedactionPolicy::default(), &[]).unwrap();
+        Capture::new(Rc::new(rules), ExcerptPolicy::default())
+    }
+
+    /// Passes a text through in pieces of `size` bytes, and follows what is given and taken back.
+    fn through(bytes: &[u8], size: usize) -> (String, Captured) {
+        let mut capture = capture();
+        let mut kept = String::new();
+        let mut add = |passage: Passage| {
+            let stays = kept.len() - usize::try_from(passage.taken_back()).unwrap();
+            kept.truncate(stays);
+            kept.push_str(passage.text());
+        };
+        for piece in bytes.chunks(size) {
+            add(capture.push_through(Source::Stdout, piece));
+        }
+        add(capture.flush(Source::Stdout));
+        (kept, capture.finish())
+    }
+
+    fn sample() -> Vec<u8> {
+        let secret = ["ghp_", "R7xK2mVq9TzLw4Ns", "8YbHc3JdPf6GaQe1UoWi"].concat();
+        let mut text = String::from("plain\n\u{1b}[31mred\u{1b}[0m\r\n10%\r20%\n");
+        text.push_str(&format!("token {secret} here\n"));
+        // A line so long that parts of it are given before its rule is met.
+        let long = "x y ".repeat(40_000);
+        text.push_str(&format!(
+            "{long} Authorization: Bearer {}\n",
+            "q8Zr2".repeat(5)
+        ));
+        text.push_str("after\nunended é");
+        let mut bytes = text.into_bytes();
+        bytes.extend([0xff, 0xc3]);
+        bytes
+    }
+
+    #[test]
+    fn what_passes_through_is_the_text_whose_lines_are_counted_for_every_chunking() {
+        let bytes = sample();
+        let (whole, captured) = through(&bytes, bytes.len());
+        assert!(whole.starts_with("plain\nred\n20%\ntoken "), "{whole:.80}");
+        assert!(whole.ends_with("\nafter\nunended é\u{fffd}\u{fffd}"));
+        assert!(!whole.contains("q8Zr2"));
+        assert!(!whole.contains("R7xK2mVq9"));
+        assert!(whole.contains("\n[REDACTED]\nafter"));
+        let lines = u64::try_from(whole.lines().count()).unwrap();
+        assert_eq!(captured.stdout.numbers.lines, lines);
+        for size in [1, 7, 4096, 65_536, 100_000] {
+            let (kept, cut) = through(&bytes, size);
+            assert!(kept == whole, "in pieces of {size}");
+            let told = |captured: &Captured| {
+                let stdout = captured.stdout.clone();
+                (stdout.text, stdout.numbers, stdout.findings.lines)
+            };
+            assert_eq!(told(&cut), told(&captured), "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn a_capture_that_passes_its_text_through_keeps_what_another_keeps() {
+        let bytes = sample();
+        let mut plain = capture();
+        plain.push(Source::Stdout, &bytes);
+        assert_eq!(plain.finish(), through(&bytes, 1000).1);
+    }
+
+    #[test]
+    fn what_comes_after_the_flush_is_not_looked_at() {
+        let mut capture = capture();
+        capture.push(Source::Stdout, b"one\ntwo");
+        assert_eq!(
+            capture.flush(Source::Stdout).text(),
+            "one\ntwo".get(4..).unwrap()
+        );
+        assert_eq!(capture.push_through(Source::Stdout, b"three\n").text(), "");
+        assert_eq!(capture.flush(Source::Stdout).text(), "");
+        assert_eq!(capture.finish().stdout.text, "one\ntwo");
     }
 }

@@ -151,6 +151,15 @@ impl captures::GuestCapture for Capture {
         self.0.borrow_mut().push(source.into(), &bytes);
     }
 
+    fn push_through(&self, source: Source, bytes: Vec<u8>) -> captures::Passage {
+        let passage = self.0.borrow_mut().push_through(source.into(), &bytes);
+        passage.into()
+    }
+
+    fn flush(&self, source: Source) -> captures::Passage {
+        self.0.borrow_mut().flush(source.into()).into()
+    }
+
     fn end(&self, source: Source) {
         self.0.borrow_mut().end(source.into());
     }
@@ -162,6 +171,15 @@ impl captures::GuestCapture for Capture {
     fn finish(this: captures::Capture) -> Result<Document, Fault> {
         let captured = this.into_inner::<Self>().0.into_inner().finish();
         Ok(document(crate::record::captured_json(captured)?))
+    }
+}
+
+impl From<crate::passage::Passage> for captures::Passage {
+    fn from(passage: crate::passage::Passage) -> Self {
+        Self {
+            taken_back: passage.taken_back(),
+            text: passage.into_text(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod policy;
 pub mod capture;
 pub mod excerpt;
 pub mod filter;
+pub mod passage;
 pub mod redact;
 pub mod text;
 

@@ -14,9 +14,11 @@ mod tree;
 
 pub mod component;
 pub mod fallback;
+mod keep;
 pub mod scribe;
 
 pub mod lookup;
+pub mod output;
 pub mod reader;
 pub mod store;
 

@@ -45,6 +45,17 @@ pub struct Settings {
     /// The time between SIGTERM and SIGKILL, in milliseconds.
     #[serde(default)]
     pub grace_ms: Option<u64>,
+    /// Whether the redacted streams of every run are kept whole.
+    #[serde(default)]
+    pub keep_output: bool,
+    /// How much of each is kept, in bytes.
+    #[serde(default = "keep_output_max_bytes")]
+    pub keep_output_max_bytes: u64,
+}
+
+/// What is kept of a stream where the component says nothing, in bytes.
+fn keep_output_max_bytes() -> u64 {
+    64 << 20
 }
 
 /// Why a project cannot be used. Whoever wrote the policy must act.

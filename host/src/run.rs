@@ -9,12 +9,14 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::component::{CallError, Component, PolicyError, Session, Verdict};
 use crate::ending::Ending;
 use crate::fallback;
+use crate::keep::{Keeper, KeptStreams};
 use crate::lookup::{self, LookupError};
 use crate::project::Project;
 use crate::scribe::ComponentScribe;
@@ -39,6 +41,9 @@ pub struct Request {
     pub capture_options: String,
     /// Runs even where no record can be guaranteed.
     pub best_effort: bool,
+    /// Keeps the redacted streams whole in files beside the record file, or does not; the
+    /// project's policy decides where nothing is said.
+    pub keep_output: Option<bool>,
 }
 
 /// A run that has ended.
@@ -204,16 +209,30 @@ impl Runner {
             begun => begun,
         };
 
+        let mut keeper = begun
+            .as_ref()
+            .ok()
+            .filter(|_| self.keeps_output(request))
+            .map(|(run, store)| {
+                Keeper::start(store, run, self.project.settings.keep_output_max_bytes)
+            });
+
         // The processes of the run are known by its id.
         let command = Command {
             run_id: Some(command_id.clone()),
             ..request.command.clone()
         };
-        let mut sink = CaptureSink::new(&mut session, &capture, observer, stream);
+        let mut sink = CaptureSink::new(&mut session, &capture, observer, stream, keeper.as_mut());
         let ending = supervise::supervise(&command, &request.limits, control, &mut sink);
-        let built = match sink.finish() {
+        let stopped = sink.finish();
+        let kept = match (&begun, keeper) {
+            (Ok((_, store)), Some(keeper)) => Some(keeper.finish(store)),
+            (Ok(_) | Err(_), _) => None,
+        };
+        let keeps = kept.is_some();
+        let built = match stopped {
             Some(stopped) => Err(stopped),
-            None => session.build(&intent, capture, &to_json(&ending)),
+            None => session.build(&intent, capture, &to_json(&ending, kept)),
         };
         let (body, fallback) = match built {
             Ok(body) => (body, None),
@@ -221,9 +240,15 @@ impl Runner {
         };
 
         let stored = match begun {
-            Ok((run, store)) => store
-                .finish(run, &body, &mut scribe)
-                .map_err(NotStored::Waiting),
+            Ok((run, store)) => {
+                // A fallback record names no output. What cannot be removed goes with the record.
+                if keeps && fallback.is_some() {
+                    let _ = store.remove_outputs(&command_id);
+                }
+                store
+                    .finish(run, &body, &mut scribe)
+                    .map_err(NotStored::Waiting)
+            }
             Err(refused) => Err(NotStored::Refused(refused)),
         };
         let record = stored
@@ -238,6 +263,12 @@ impl Runner {
             verdict,
             fallback,
         })
+    }
+
+    fn keeps_output(&self, request: &Request) -> bool {
+        request
+            .keep_output
+            .unwrap_or(self.project.settings.keep_output)
     }
 
     fn begin(
@@ -329,9 +360,18 @@ fn exact(bytes: &[u8]) -> Value {
     }
 }
 
+/// The `ending` document: how the run ended, and what was kept of its output.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    ending: &'a Ending,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<KeptStreams>,
+}
+
 /// Every ending has a JSON form; the empty text would be refused by the component.
-fn to_json(ending: &Ending) -> String {
-    serde_json::to_string(ending).unwrap_or_default()
+fn to_json(ending: &Ending, kept: Option<KeptStreams>) -> String {
+    serde_json::to_string(&Document { ending, kept }).unwrap_or_default()
 }
 
 fn environment_json(environment: &[(OsString, OsString)]) -> String {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::component::{CallError, Capture, Component, Filter, PolicyError, Session};
 use crate::ending::Source;
+use crate::keep::Keeper;
 use crate::supervise::Sink;
 
 /// What a person may see while a command runs.
@@ -53,6 +54,7 @@ pub(crate) struct CaptureSink<'a> {
     capture: &'a Capture,
     observer: &'a mut dyn Observer,
     stream: Option<Redacting>,
+    keeper: Option<&'a mut Keeper>,
     stopped: Option<CallError>,
 }
 
@@ -62,21 +64,47 @@ impl<'a> CaptureSink<'a> {
         capture: &'a Capture,
         observer: &'a mut dyn Observer,
         stream: Option<Redacting>,
+        keeper: Option<&'a mut Keeper>,
     ) -> Self {
         Self {
             session,
             capture,
             observer,
             stream,
+            keeper,
             stopped: None,
         }
     }
 
-    /// Gives the observer what was held back, and returns why the capture ended early, if it did.
+    /// Gives the observer and the keeper what was held back, and returns why the capture ended
+    /// early, if it did.
     pub(crate) fn finish(mut self) -> Option<CallError> {
+        self.keep_rest(Source::Stdout);
+        self.keep_rest(Source::Stderr);
         self.flush(Source::Stdout);
         self.flush(Source::Stderr);
         self.stopped
+    }
+
+    /// Takes bytes into the capture, and what passes through to the keeper.
+    fn capture(&mut self, source: Source, bytes: &[u8]) -> Result<(), CallError> {
+        let Some(keeper) = &mut self.keeper else {
+            return self.session.push(self.capture, source, bytes);
+        };
+        let passage = self.session.push_through(self.capture, source, bytes)?;
+        keeper.take(source, &passage);
+        Ok(())
+    }
+
+    /// Keeps what the capture has held back of a stream that is read to its end.
+    fn keep_rest(&mut self, source: Source) {
+        let Some(keeper) = self.keeper.as_mut().filter(|_| self.stopped.is_none()) else {
+            return;
+        };
+        match self.session.flush(self.capture, source) {
+            Ok(passage) => keeper.take(source, &passage),
+            Err(stopped) => self.stopped = Some(stopped),
+        }
     }
 
     fn flush(&mut self, source: Source) {
@@ -94,7 +122,7 @@ impl Sink for CaptureSink<'_> {
     fn bytes(&mut self, source: Source, bytes: &[u8]) {
         // After a trap the command runs on, but nothing of it can be kept.
         if self.stopped.is_none() {
-            self.stopped = self.session.push(self.capture, source, bytes).err();
+            self.stopped = self.capture(source, bytes).err();
         }
         // Only a view that is redrawn shows numbers, and counting has a price.
         if self.observer.tick_every().is_some() {

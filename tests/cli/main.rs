@@ -26,6 +26,7 @@ mod gate;
 mod guarantee;
 mod live;
 mod options;
+mod output;
 mod real_tools;
 mod recipe;
 mod recover;

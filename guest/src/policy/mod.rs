@@ -4,6 +4,7 @@
 //! that on as settings.
 
 mod duration;
+mod keep;
 
 use std::rc::Rc;
 
@@ -17,6 +18,7 @@ use crate::gate::GatePolicy;
 use crate::redact::{RedactionPolicy, RuleInfo, Rules};
 
 use duration::Millis;
+use keep::KeptBytes;
 
 /// A checked policy, with its rules compiled.
 #[derive(Debug)]
@@ -58,11 +60,14 @@ impl Policy {
                 record_file: file.record_file,
                 timeout_ms: file.run.timeout,
                 grace_ms: file.run.grace,
+                keep_output: file.run.keep_output,
+                keep_output_max_bytes: file.run.keep_output_max_bytes,
             },
         })
     }
 
-    /// Returns `{ "record_file", "timeout_ms", "grace_ms" }`, each null where it is not set.
+    /// Returns `{ "record_file", "timeout_ms", "grace_ms", "keep_output", "keep_output_max_bytes" }`;
+    /// the first three are null where they are not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
         serde_json::to_string(&self.settings).unwrap_or_else(|_| "{}".to_owned())
@@ -122,6 +127,10 @@ impl PolicyFile {
 struct RunPolicy {
     timeout: Option<Millis>,
     grace: Option<Millis>,
+    /// Keep the full, redacted streams in files of their own.
+    keep_output: bool,
+    /// How much of each stream is kept there.
+    keep_output_max_bytes: KeptBytes,
 }
 
 /// What only a host can carry out.
@@ -130,6 +139,8 @@ struct Settings {
     record_file: Option<String>,
     timeout_ms: Option<Millis>,
     grace_ms: Option<Millis>,
+    keep_output: bool,
+    keep_output_max_bytes: KeptBytes,
 }
 
 /// A redaction rule as it is listed.
@@ -193,7 +204,10 @@ mod tests {
         Policy::parse(text, "").unwrap_err()
     }
 
-    const DEFAULTS: &str = r#"{"record_file":null,"timeout_ms":null,"grace_ms":null}"#;
+    const DEFAULTS: &str = concat!(
+        r#"{"record_file":null,"timeout_ms":null,"grace_ms":null,"#,
+        r#""keep_output":false,"keep_output_max_bytes":67108864}"#
+    );
 
     #[test]
     fn an_empty_text_means_the_defaults() {
@@ -213,7 +227,10 @@ mod tests {
     fn settings_carry_every_key_in_milliseconds() {
         assert_eq!(
             settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
-            r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0}"#
+            concat!(
+                r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0,"#,
+                r#""keep_output":false,"keep_output_max_bytes":67108864}"#
+            )
         );
     }
 
@@ -261,6 +278,18 @@ mod tests {
             "null",
         ] {
             assert_eq!(fault(text).code, FaultCode::InvalidPolicy, "{text}");
+        }
+    }
+
+    #[test]
+    fn keeping_output_is_asked_for_and_bounded() {
+        let kept = r#"{"run":{"keep_output":true,"keep_output_max_bytes":65536}}"#;
+        assert!(settings(kept).ends_with(r#""keep_output":true,"keep_output_max_bytes":65536}"#));
+        for bytes in ["0", "65535", "-1", "17179869185", "1.5", r#""64M""#] {
+            let fault = fault(&format!(r#"{{"run":{{"keep_output_max_bytes":{bytes}}}}}"#));
+            assert_eq!(fault.code, FaultCode::InvalidPolicy, "{bytes}");
+            let key = "`run.keep_output_max_bytes`";
+            assert!(fault.message.contains(key), "{}", fault.message);
         }
     }
 

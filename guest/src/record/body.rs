@@ -10,6 +10,7 @@ use super::end::End;
 use super::ending::{Ending, HostStream, Leftover, Stage, Usage};
 use super::expectation::{self, Judged};
 use super::intent::Intent;
+use super::kept::Kept;
 use super::schema::CURRENT;
 use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::capture::{Captured, StreamNumbers};
@@ -66,6 +67,8 @@ struct Stream {
     #[serde(flatten)]
     numbers: StreamNumbers,
     last_byte_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<Kept>,
 }
 
 impl Body {
@@ -83,6 +86,7 @@ impl Body {
         let outcome = scrub_outcome(&mut scrubber, ending.outcome);
         let leftovers = scrub_leftovers(&mut scrubber, ending.leftovers.unwrap_or_default());
         let stages = scrub_stages(&mut scrubber, ending.stages.unwrap_or_default());
+        let (stdout_kept, stderr_kept) = ending.kept.scrubbed(&mut scrubber);
         scrubber.redactions.add("stdout", &captured.stdout.findings);
         scrubber.redactions.add("stderr", &captured.stderr.findings);
         // A dead runner had no clock.
@@ -93,8 +97,8 @@ impl Body {
             duration_ms,
             stdout_tail: captured.stdout.text,
             stderr_tail: captured.stderr.text,
-            stdout: Stream::new(captured.stdout.numbers, ending.stdout),
-            stderr: Stream::new(captured.stderr.numbers, ending.stderr),
+            stdout: Stream::new(captured.stdout.numbers, ending.stdout, stdout_kept),
+            stderr: Stream::new(captured.stderr.numbers, ending.stderr, stderr_kept),
             redactions: scrubber.redactions,
             clamped: scrubber.clamped,
             stages,
@@ -129,8 +133,8 @@ impl Body {
             end: End::new(outcome, error),
             stdout_tail: String::new(),
             stderr_tail: String::new(),
-            stdout: Stream::new(StreamNumbers::default(), HostStream::default()),
-            stderr: Stream::new(StreamNumbers::default(), HostStream::default()),
+            stdout: Stream::new(StreamNumbers::default(), HostStream::default(), None),
+            stderr: Stream::new(StreamNumbers::default(), HostStream::default(), None),
             redactions: intent.redactions,
             clamped: intent.clamped,
             stages: Vec::new(),
@@ -145,10 +149,11 @@ impl Body {
 }
 
 impl Stream {
-    fn new(numbers: StreamNumbers, host: HostStream) -> Self {
+    fn new(numbers: StreamNumbers, host: HostStream, kept: Option<Kept>) -> Self {
         Self {
             numbers,
             last_byte_ms: host.last_byte_ms,
+            kept,
         }
     }
 }

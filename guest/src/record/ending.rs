@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kept::KeptStreams;
 use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::outcome::Outcome;
@@ -26,6 +27,8 @@ pub(super) struct Ending {
     pub(super) leftovers: Option<Vec<Leftover>>,
     #[serde(default)]
     pub(super) stages: Option<Vec<Stage>>,
+    #[serde(default)]
+    pub(super) kept: KeptStreams,
 }
 
 /// What only the host knows of a stream.
@@ -79,6 +82,7 @@ impl Ending {
     /// Reads an ending and checks what its type cannot say.
     pub(super) fn read(json: &str) -> Result<Self, Fault> {
         let ending: Self = document::read("ending", json)?;
+        ending.kept.check()?;
         match &ending.outcome {
             Outcome::Exited { .. } if ending.error.is_some() => {
                 Err(wrong("`error`: a command that exited has none"))

@@ -11,6 +11,7 @@ mod end;
 mod ending;
 mod expectation;
 mod intent;
+mod kept;
 mod notice;
 pub mod schema;
 mod scrub;

@@ -382,6 +382,10 @@ fn the_largest_record_fits_into_a_line() {
         500
     ]);
     end["stages"] = json!(vec![json!({"command": name, "exit_code": 255}); 500]);
+    let kept = json!({"file": everything, "bytes": u64::MAX, "lines": u64::MAX,
+        "bytes_omitted": u64::MAX, "lines_omitted": u64::MAX,
+        "sha256": format!("sha256:{}", "0".repeat(64)), "error": everything});
+    end["kept"] = json!({"stdout": kept, "stderr": kept});
     let streams = "\"".repeat(32 * 1024);
     let intent = intent_of(&asked);
     let body = build(
@@ -396,6 +400,49 @@ fn the_largest_record_fits_into_a_line() {
     assert_eq!(record["clamped"]["leftovers"], 436);
     assert_eq!(record["clamped"]["stages"], 436);
     assert!(record.get("command_base64").is_none());
+}
+
+#[test]
+fn what_was_kept_of_a_stream_stands_with_its_numbers_redacted() {
+    let sha256 = format!("sha256:{}", "0f".repeat(32));
+    let token = format!("ghp_{}", "aB3dE5gH".repeat(5));
+    let mut end = ending(&json!({"kind": "exited", "code": 0}));
+    end["kept"] = json!({
+        "stdout": {"file": "r.jsonl.output/0190-a.stdout", "bytes": 4, "lines": 1, "sha256": sha256},
+        "stderr": {"bytes": 0, "lines": 0, "bytes_omitted": 9, "lines_omitted": 2,
+            "error": format!("cannot create `{token}`: no space")}});
+    let body = body_of(&request(), &end);
+    assert_eq!(
+        body["stdout"]["kept"],
+        json!({"file": "r.jsonl.output/0190-a.stdout", "bytes": 4, "lines": 1, "sha256": sha256})
+    );
+    let stderr = &body["stderr"]["kept"];
+    assert_eq!(stderr["lines_omitted"], 2);
+    assert!(!stderr.to_string().contains(&token), "{stderr}");
+    assert_eq!(body["redactions"]["lines"][0]["in"], "stderr.kept");
+}
+
+#[test]
+fn a_kept_file_without_a_digest_is_a_fault() {
+    for kept in [
+        json!({"file": "f", "bytes": 4, "lines": 1}),
+        json!({"file": "f", "bytes": 4, "lines": 1, "sha256": "sha256:0"}),
+        json!({"bytes": 4, "lines": 1, "name": "f"}),
+        json!({"bytes": -4, "lines": 1}),
+    ] {
+        let mut end = ending(&json!({"kind": "exited", "code": 0}));
+        end["kept"] = json!({ "stdout": kept });
+        let captured = captured("", "");
+        let built = build(
+            &policy(),
+            &intent_of(&request()),
+            captured,
+            &end.to_string(),
+        );
+        let fault = built.unwrap_err();
+        assert_eq!(fault.code, FaultCode::InvalidJson);
+        assert!(fault.message.contains("kept"), "{}", fault.message);
+    }
 }
 
 #[test]

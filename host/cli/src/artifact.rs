@@ -18,6 +18,8 @@ use crate::failure::Failure;
 
 /// The name that the record file has in every export; the rotated ones have theirs behind it.
 pub(crate) const RECORD_FILE: &str = "feedback_record.jsonl";
+/// The folder of the kept outputs in every export.
+pub(crate) const OUTPUTS: &str = "feedback_record.jsonl.output";
 /// The list of what is in an export. It is written last: without it, an export is not complete.
 pub(crate) const INDEX: &str = "index.json";
 /// What stands in the index under `format`.
@@ -25,8 +27,10 @@ pub(crate) const FORMAT: &str = "feedback-export/1";
 
 /// The folder that everything is in, inside of an archive.
 const TOP: &str = "feedback-export";
-/// What an archive may hold when it is unpacked, in bytes. A store has 5 MB.
+/// What an archive may hold when it is unpacked, in bytes. A store has 5 MB without kept outputs.
 const UNPACKED_LIMIT: u64 = 1 << 30;
+/// The same, with the kept outputs of its runs.
+const UNPACKED_LIMIT_WITH_OUTPUTS: u64 = 1 << 40;
 /// Endings of archives that are not made here. A folder of that name would surprise.
 const OTHER_ARCHIVES: [&str; 6] = [".zip", ".tar", ".gz", ".xz", ".zst", ".bz2"];
 
@@ -77,12 +81,36 @@ impl Artifact {
         match &mut self.form {
             Form::Folder => new_file(&self.path.join(name))?.write_all(content),
             Form::Archive(archive) => {
-                let mut header = tar::Header::new_gnu();
-                header.set_size(u64::try_from(content.len()).map_err(io::Error::other)?);
-                header.set_mode(0o600);
-                let since = SystemTime::now().duration_since(UNIX_EPOCH);
-                header.set_mtime(since.map_or(0, |since| since.as_secs()));
+                let mut header = header(u64::try_from(content.len()).map_err(io::Error::other)?);
                 archive.append_data(&mut header, format!("{TOP}/{name}"), content)
+            }
+        }
+    }
+
+    /// Adds a folder, for files with names in it.
+    pub(crate) fn add_folder(&mut self, name: &str) -> io::Result<()> {
+        match &mut self.form {
+            Form::Folder => fs::DirBuilder::new()
+                .mode(0o700)
+                .create(self.path.join(name)),
+            // Names of files bring their folders.
+            Form::Archive(_) => Ok(()),
+        }
+    }
+
+    /// Adds a file of this size, as it is read.
+    pub(crate) fn add_from(
+        &mut self,
+        name: &str,
+        size: u64,
+        from: &mut impl Read,
+    ) -> io::Result<()> {
+        let mut from = from.take(size);
+        match &mut self.form {
+            Form::Folder => io::copy(&mut from, &mut new_file(&self.path.join(name))?).map(drop),
+            Form::Archive(archive) => {
+                let mut header = header(size);
+                archive.append_data(&mut header, format!("{TOP}/{name}"), from)
             }
         }
     }
@@ -104,8 +132,10 @@ impl Artifact {
         // The failure before this one is what is told.
         match self.form {
             Form::Folder => {
-                for name in names {
-                    let _ = fs::remove_file(self.path.join(name));
+                // A folder comes before what is in it.
+                for name in names.iter().rev() {
+                    let path = self.path.join(name);
+                    let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
                 }
                 let _ = fs::remove_dir(&self.path);
             }
@@ -125,8 +155,8 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens a folder or a `.tar.gz`.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    /// Opens a folder or a `.tar.gz`; kept outputs are unpacked only where they are wanted.
+    pub(crate) fn open(path: &Path, with_outputs: bool) -> Result<Self, Failure> {
         let name = path.display();
         let fail = |error: io::Error| {
             Failure::undecided(format!("`{name}` cannot be read as an export: {error}"))
@@ -135,7 +165,7 @@ impl Opened {
         let (folder, unpacked) = if about.is_dir() {
             (path.to_path_buf(), None)
         } else if about.is_file() {
-            let folder = unpack(path).map_err(fail)?;
+            let folder = unpack(path, with_outputs).map_err(fail)?;
             (folder.path().to_path_buf(), Some(folder))
         } else {
             return Err(Failure::undecided(format!(
@@ -173,11 +203,21 @@ fn know_index(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Unpacks the record files and the index of an archive into a folder of its own. Nothing else
-/// is taken, and no name of it is trusted: it may come from anywhere.
-fn unpack(path: &Path) -> io::Result<TempDir> {
+/// Unpacks the record files, the index and, where asked, the kept outputs of an archive into a
+/// folder of its own. Nothing else is taken, and no name of it is trusted: it may come from
+/// anywhere.
+fn unpack(path: &Path, with_outputs: bool) -> io::Result<TempDir> {
     let folder = tempfile::tempdir()?;
-    let bounded = GzDecoder::new(File::open(path)?).take(UNPACKED_LIMIT);
+    let outputs = folder.path().join(OUTPUTS);
+    if with_outputs {
+        fs::DirBuilder::new().mode(0o700).create(&outputs)?;
+    }
+    let limit = if with_outputs {
+        UNPACKED_LIMIT_WITH_OUTPUTS
+    } else {
+        UNPACKED_LIMIT
+    };
+    let bounded = GzDecoder::new(File::open(path)?).take(limit);
     let mut archive = tar::Archive::new(bounded);
     for entry in archive.entries()? {
         let mut entry = entry?;
@@ -185,8 +225,13 @@ fn unpack(path: &Path) -> io::Result<TempDir> {
         let Some(name) = place.file_name().and_then(|name| name.to_str()) else {
             continue;
         };
-        if entry.header().entry_type().is_file() && is_wanted(name) {
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        if is_wanted(name) {
             io::copy(&mut entry, &mut new_file(&folder.path().join(name))?)?;
+        } else if with_outputs && is_output(name) {
+            io::copy(&mut entry, &mut new_file(&outputs.join(name))?)?;
         }
     }
     Ok(folder)
@@ -199,6 +244,24 @@ fn is_wanted(name: &str) -> bool {
         || name
             .strip_prefix(RECORD_FILE)
             .is_some_and(|rest| rest.is_empty() || is_rotated(rest))
+}
+
+/// Says whether a name is that of a kept output.
+fn is_output(name: &str) -> bool {
+    let id = name
+        .strip_suffix(".stdout")
+        .or(name.strip_suffix(".stderr"));
+    let is_of_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    id.is_some_and(|id| !id.is_empty() && id.bytes().all(is_of_id))
+}
+
+fn header(size: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(size);
+    header.set_mode(0o600);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    header.set_mtime(since.map_or(0, |since| since.as_secs()));
+    header
 }
 
 fn is_archive(name: &str) -> bool {

@@ -1,20 +1,24 @@
 //! `feedback export`: copies a whole store to where a reviewer can open it, even without this tool.
 
-use std::io::{self, Write};
+use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Args;
+use feedback_host::ending::Source;
+use feedback_host::output::{Outputs, kept, verify_outputs};
 use feedback_host::reader::{Entry, PendingRun, Reader, Scope};
 use feedback_host::scribe::ComponentScribe;
 use feedback_host::store::{Verification, verify_opened};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::artifact::{Artifact, FORMAT, INDEX, RECORD_FILE};
-use crate::failure::{Failure, of_store, warn};
+use crate::artifact::{Artifact, FORMAT, INDEX, OUTPUTS, RECORD_FILE};
+use crate::failure::{self, Failure, of_store, warn};
 use crate::place::Place;
+use crate::summary::printable;
 use crate::texts;
 use crate::verification::{State, as_json, as_text, state_word};
 
@@ -56,7 +60,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 
     let mut artifact = Artifact::create(&arguments.destination)?;
-    let found = verify_opened(&reader, file, &mut scribe);
+    let mut found = verify_opened(&reader, file, &mut scribe);
+    found
+        .damages
+        .extend(verify_outputs(&reader, file, &mut scribe));
     let mut copy = Copy {
         artifact: &mut artifact,
         names: Vec::new(),
@@ -75,9 +82,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let shown = if arguments.json {
         texts::redacted_document(index).to_string()
     } else {
+        let destination = printable(&destination.to_string());
         texts::redacted(&format!("`{destination}`: {}", as_text(&found)))
     };
-    let _ = writeln!(io::stdout().lock(), "{shown}");
+    failure::answer(&shown)?;
     if State::of(&found) != State::Sound {
         warn(format_args!(
             "the store in `{destination}` is not sound; its {VERIFICATION} says more"
@@ -103,6 +111,7 @@ impl Copy<'_> {
         scribe: &mut ComponentScribe,
     ) -> io::Result<Value> {
         let files = self.record_files(record_file, reader)?;
+        let outputs = self.outputs(record_file, reader, scribe)?;
         let verification = as_json(&without_folder(found, record_file), &|path| {
             exported_name(record_file, path)
         });
@@ -117,6 +126,7 @@ impl Copy<'_> {
             "state": State::of(found).word(),
             "head": verification.get("head"),
             "files": files,
+            "outputs": outputs,
             "records": records(record_file, reader, scribe),
         });
         self.add(INDEX, &lines_of(&index))?;
@@ -138,6 +148,48 @@ impl Copy<'_> {
                 }
                 Err(why) => json!({ "name": name, "not_copied": why }),
             });
+        }
+        Ok(files)
+    }
+
+    /// Copies what the records' runs have kept of their outputs, and describes each file.
+    fn outputs(
+        &mut self,
+        record_file: &Path,
+        reader: &Reader,
+        scribe: &mut ComponentScribe,
+    ) -> io::Result<Vec<Value>> {
+        let mut files = Vec::new();
+        let mut seen = BTreeSet::new();
+        // The verification says why what is not copied is not.
+        let Ok(outputs) = Outputs::open(record_file) else {
+            return Ok(files);
+        };
+        for entry in reader.entries(scribe) {
+            let Entry::Line { text, .. } = entry else {
+                continue;
+            };
+            for kept in kept(&text) {
+                let Ok(mut whole) = outputs.open_whole(&kept) else {
+                    continue;
+                };
+                let stream = match kept.source {
+                    Source::Stdout => "stdout",
+                    Source::Stderr => "stderr",
+                };
+                let name = format!("{OUTPUTS}/{}.{stream}", kept.command_id);
+                if !seen.insert(name.clone()) {
+                    continue;
+                }
+                if files.is_empty() {
+                    self.names.push(OUTPUTS.to_owned());
+                    self.artifact.add_folder(OUTPUTS)?;
+                }
+                self.names.push(name.clone());
+                self.artifact
+                    .add_from(&name, whole.bytes, &mut whole.file)?;
+                files.push(json!({ "name": name, "bytes": whole.bytes, "sha256": whole.sha256 }));
+            }
         }
         Ok(files)
     }

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use feedback_host::ending::{NotStartedCause, Outcome, Stage};
 use feedback_host::store::StoreError;
 
+use crate::summary::printable;
 use crate::texts;
 
 /// `gate`: the records show success.
@@ -78,6 +79,7 @@ pub(crate) fn warn(message: impl Display) {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
+    let line = printable(&line);
     // Where even standard error is closed, the exit status still speaks.
     let _ = writeln!(std::io::stderr(), "feedback: {line}");
 }

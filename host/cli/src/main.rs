@@ -6,6 +6,7 @@ mod failure;
 mod invocation;
 mod live;
 mod notices;
+mod output;
 mod place;
 mod signals;
 mod summary;

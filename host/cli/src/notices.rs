@@ -68,6 +68,12 @@ pub(crate) fn text(notice: &Notice) -> String {
                 of_store(error)
             )
         }
+        Notice::OutputsLeft { error } => {
+            format!(
+                "kept outputs whose records are gone could not be removed: {}",
+                of_store(error)
+            )
+        }
         Notice::LeftBehind { error } => {
             format!(
                 "the record is kept, but its pending file is still there: {}",

@@ -1,6 +1,5 @@
 //! `feedback recover`: does what the next run would do before it appends.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,7 +9,7 @@ use feedback_host::scribe::ComponentScribe;
 use feedback_host::store::{Notice, Options, Store, StoreError};
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, UNDECIDED, of_store};
+use crate::failure::{self, Failure, UNDECIDED, of_store};
 use crate::notices;
 use crate::place::Place;
 use crate::texts;
@@ -39,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         texts::redacted(&as_text(&done, file))
     };
-    let _ = writeln!(io::stdout().lock(), "{shown}");
+    failure::answer(&shown)?;
     Ok(if done.notices.iter().any(is_left_over) {
         ExitCode::from(UNDECIDED)
     } else {
@@ -86,6 +85,7 @@ fn is_left_over(notice: &Notice) -> bool {
         | Notice::SyncFailed { .. }
         | Notice::Degraded { .. }
         | Notice::NotDeposited { .. }
+        | Notice::OutputsLeft { .. }
         | Notice::LeftBehind { .. } => true,
         Notice::TailCut { .. }
         | Notice::TailCompleted { .. }
@@ -127,6 +127,7 @@ fn as_json(done: &Done) -> Value {
             | Notice::SyncFailed { .. }
             | Notice::Degraded { .. }
             | Notice::NotDeposited { .. }
+            | Notice::OutputsLeft { .. }
             | Notice::LeftBehind { .. } => None,
         })
         .collect();

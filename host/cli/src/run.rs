@@ -37,6 +37,12 @@ pub(crate) struct Arguments {
     /// Show the command's lines, redacted, as they come; each stream only where it is a terminal
     #[arg(long)]
     tee: bool,
+    /// Keep the whole output, redacted, in files beside the record; `feedback show --full` prints it
+    #[arg(long)]
+    keep_output: bool,
+    /// Keep no output but the excerpt, whatever the policy says
+    #[arg(long, conflicts_with = "keep_output")]
+    no_keep_output: bool,
     /// Run even where no record can be guaranteed, with a warning; the gate will not know of it
     #[arg(long)]
     best_effort: bool,
@@ -93,6 +99,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         parent: arguments.parent.clone(),
         capture_options: arguments.budget.options(),
         best_effort: arguments.best_effort,
+        keep_output: match (arguments.keep_output, arguments.no_keep_output) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            (false, false) => None,
+        },
     };
     let mut observer = observer(arguments.tee);
     let finished = runner.execute(&request, &mut control, observer.as_mut());

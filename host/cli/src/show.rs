@@ -10,10 +10,15 @@ use feedback_host::scribe::ComponentScribe;
 
 use crate::artifact::Opened;
 use crate::failure::{self, Failure, of_store};
+use crate::output::{self, Stream, Wanted};
 use crate::place::Place;
 use crate::summary;
 
 /// Show a record: the newest, the newest failure, or one by its id
+///
+/// With `--full`, `--lines` or `--grep` it prints the run's output instead, where that was kept:
+/// redacted, without escape sequences, each line with the number that the record counts. Where
+/// both streams have text, each has its name above it.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// The command id, or as much of its beginning or end as is unique
@@ -23,11 +28,16 @@ pub(crate) struct Arguments {
     #[arg(long)]
     failed: bool,
     /// Print the record's line even on a terminal
-    #[arg(long, conflicts_with = "text")]
+    #[arg(long, conflicts_with_all = ["text", "output"])]
     json: bool,
     /// Print a readable summary even where the output is not a terminal
-    #[arg(long)]
+    #[arg(long, conflicts_with = "output")]
     text: bool,
+    #[command(flatten)]
+    output: Wanted,
+    /// Print only this stream of the kept output [default: both, stdout first]
+    #[arg(long, value_enum, requires = "output")]
+    stream: Option<Stream>,
     /// Look into what `feedback export` made, a folder or a .tar.gz
     #[arg(long, value_name = "DEST", conflicts_with = "record_file")]
     from: Option<PathBuf>,
@@ -39,7 +49,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
     let mut scribe = ComponentScribe::new(component);
-    let exported = arguments.from.as_deref().map(Opened::open).transpose()?;
+    let with_outputs = arguments.output.is_any();
+    let exported = arguments
+        .from
+        .as_deref()
+        .map(|path| Opened::open(path, with_outputs))
+        .transpose()?;
     let file = exported
         .as_ref()
         .map_or(project.record_file.as_path(), Opened::record_file);
@@ -49,6 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         (None, false) => lookup::newest(file, &mut scribe),
     };
     let line = found.map_err(not_found)?;
+    if with_outputs {
+        output::print(file, &line, &arguments.output, arguments.stream)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let as_text = arguments.text || (!arguments.json && io::stdout().is_terminal());
     let shown = if as_text { summary::of(&line) } else { line };
     failure::answer(&shown)?;

@@ -167,6 +167,13 @@ fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) 
         number("lines"),
         number("bytes")
     );
+    if let Some(kept) = numbers.and_then(|value| value.get("kept")) {
+        out.push_str(match (kept.get("file"), kept.get("bytes_omitted")) {
+            (Some(_), None) if kept.get("error").is_none() => ", kept whole",
+            (Some(_), _) => ", kept in part",
+            (None, _) => ", not kept",
+        });
+    }
     if number("lines_omitted") > 0 {
         let _ = write!(out, ", {} lines left out", number("lines_omitted"));
     }

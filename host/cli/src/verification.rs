@@ -8,6 +8,8 @@ use feedback_host::reader::PendingState;
 use feedback_host::store::Verification;
 use serde_json::{Value, json};
 
+use crate::summary::printable;
+
 /// What the findings come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -121,7 +123,11 @@ pub(crate) fn as_text(found: &Verification) -> String {
             telling(run.state)
         ));
     }
-    lines.join("\n")
+    lines
+        .iter()
+        .map(|line| printable(line))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns the word for how far a run has come.

@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use feedback_host::output::verify_outputs;
+use feedback_host::reader::{Reader, Scope};
 use feedback_host::scribe::ComponentScribe;
 use feedback_host::store::{Head, verify, verify_against};
 
@@ -13,7 +15,8 @@ use crate::verification::{State, as_json, as_text};
 
 /// Check every record and their chain: exit 0 sound, 1 damaged, 2 cannot tell
 ///
-/// It finds what is missing, changed, doubled or torn, and prints the head: number and hash of
+/// It finds what is missing, changed, doubled or torn, outputs included that records name as
+/// kept, and prints the head: number and hash of
 /// the newest record. Nothing in a store stops a process of the same user from writing the whole
 /// chain anew or from taking the newest records away; keep the head elsewhere, in a CI log for
 /// instance, and give it back with `--head`.
@@ -49,10 +52,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
     let file = &project.record_file;
     let mut scribe = ComponentScribe::new(component);
-    let found = match &arguments.head {
+    let mut found = match &arguments.head {
         Some(kept) => verify_against(kept.clone(), file, &mut scribe),
         None => verify(file, &mut scribe),
     };
+    // A store that cannot be opened has been told of.
+    if let Ok(reader) = Reader::open(file, Scope::All) {
+        let damages = verify_outputs(&reader, file, &mut scribe);
+        found.damages.extend(damages);
+    }
     let shown = if arguments.json {
         let document = as_json(&found, &|path| path.display().to_string());
         texts::redacted_document(document).to_string()

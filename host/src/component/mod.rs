@@ -13,6 +13,7 @@ mod session;
 pub use bindings::{Audited, Decision, Fault, FaultCode, Reason, ReasonCode, Sighting, Verdict};
 pub use limits::{MEMORY_LIMIT, Trap};
 pub use load::{Component, Description, LoadError, Origin, SOURCES_DIGEST, TOOLCHAIN};
+
 pub use session::{
     Audit, CallError, Capture, Checked, DocumentKind, Filter, Identity, PolicyError, Review,
     Session,

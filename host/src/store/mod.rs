@@ -5,6 +5,7 @@
 //! feedback_record.jsonl.1 … .4   older; .1 is the newest
 //! feedback_record.jsonl.lock     locked, never written, renamed or removed
 //! feedback_record.jsonl.pending/<id>.open   one per run, from before its start until its line is in the file
+//! feedback_record.jsonl.output/<id>.stdout  the whole redacted output of a run that keeps it, and .stderr
 //! ```
 //!
 //! The chain of `seq` and `prev` shows loss and editing to anyone. It does not stop a process of
@@ -21,6 +22,7 @@ pub(crate) mod lines;
 pub(crate) mod lock;
 mod notice;
 mod options;
+pub(crate) mod output;
 pub(crate) mod pending;
 pub(crate) mod place;
 mod recover;
@@ -168,7 +170,11 @@ impl Store {
         self.refuse_unsafe()?;
         let pending = self.pending()?;
         let outcome = Session::begin(&self.place, &pending, self.options, scribe, &mut notices)
-            .and_then(|mut session| session.recover(None, scribe, &mut notices));
+            .and_then(|mut session| {
+                session.recover(None, scribe, &mut notices)?;
+                session.sweep_outputs(scribe, &mut notices);
+                Ok(())
+            });
         self.mark_failed_sync(&mut notices);
         outcome.map(|()| Recovered { notices })
     }

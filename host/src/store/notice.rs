@@ -75,6 +75,12 @@ pub enum Notice {
         /// Why.
         error: StoreError,
     },
+    /// Outputs that were kept for records that are gone could not all be removed; the next
+    /// rotation or recovery does it.
+    OutputsLeft {
+        /// Why.
+        error: StoreError,
+    },
     /// The line is in the file, but its pending file could not be removed; the next run does it.
     LeftBehind {
         /// Why.

@@ -20,6 +20,8 @@ pub(crate) struct Place {
     pub(crate) lock: OsString,
     /// The folder of the records that are not in a file yet.
     pub(crate) pending: OsString,
+    /// The folder of kept outputs.
+    pub(crate) output: OsString,
 }
 
 impl Place {
@@ -41,6 +43,7 @@ impl Place {
             folder,
             lock: with_suffix(&active, ".lock"),
             pending: with_suffix(&active, ".pending"),
+            output: with_suffix(&active, ".output"),
             active,
         })
     }

@@ -9,6 +9,7 @@ use super::active::Active;
 use super::error::StoreError;
 use super::folder::Folder;
 use super::lock::Lock;
+use super::output;
 use super::pending::{self, DEGRADED, DROP};
 use super::place::Place;
 use super::rotate::{self, Dropped};
@@ -113,13 +114,26 @@ impl<'s> Session<'s> {
         notices: &mut Vec<Notice>,
     ) -> Result<(), StoreError> {
         match rotate::rotate(&mut self.active, self.pending, scribe) {
-            Ok(dropped) => dropped
-                .iter()
-                .try_for_each(|dropped| self.note_drop(dropped, scribe, notices)),
+            Ok(dropped) => {
+                dropped
+                    .iter()
+                    .try_for_each(|dropped| self.note_drop(dropped, scribe, notices))?;
+                if !dropped.is_empty() {
+                    self.sweep_outputs(scribe, notices);
+                }
+                Ok(())
+            }
             Err(error) => {
                 notices.push(Notice::NotRotated { error });
                 Ok(())
             }
+        }
+    }
+
+    /// Removes the kept outputs whose records are gone.
+    pub(crate) fn sweep_outputs(&self, scribe: &mut dyn Scribe, notices: &mut Vec<Notice>) {
+        if let Err(error) = output::sweep(self.active.place, self.pending, scribe) {
+            notices.push(Notice::OutputsLeft { error });
         }
     }
 

@@ -7,6 +7,8 @@ use super::super::limits::Trap;
 use super::{CallError, Session};
 use crate::ending::Source;
 
+pub use super::super::bindings::exports::feedback::policy::captures::Passage;
+
 /// Both streams of a run, while they are read. Used with the session that started it.
 #[derive(Debug)]
 pub struct Capture(pub(super) ResourceAny);
@@ -49,6 +51,37 @@ impl Session {
                 wit(source),
                 bytes,
             )
+        })
+    }
+
+    /// Takes the next bytes of a stream, and returns the redacted text that became certain.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn push_through(
+        &mut self,
+        capture: &Capture,
+        source: Source,
+        bytes: &[u8],
+    ) -> Result<Passage, CallError> {
+        call!(self, "capture.push-through", |store, instance| {
+            instance
+                .feedback_policy_captures()
+                .capture()
+                .call_push_through(store, capture.0, wit(source), bytes)
+        })
+    }
+
+    /// Ends the text of a stream, and returns what was held back of it.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn flush(&mut self, capture: &Capture, source: Source) -> Result<Passage, CallError> {
+        call!(self, "capture.flush", |store, instance| {
+            instance
+                .feedback_policy_captures()
+                .capture()
+                .call_flush(store, capture.0, wit(source))
         })
     }
 

@@ -35,7 +35,7 @@ mod gate;
 mod records;
 mod redaction;
 
-pub use captures::Capture;
+pub use captures::{Capture, Passage};
 pub use gate::Review;
 pub use records::{Checked, DocumentKind, Identity};
 pub use redaction::{Audit, Filter};

@@ -2,6 +2,7 @@
 
 mod bench;
 mod crash;
+mod outputs;
 mod places;
 mod safeguards;
 mod schema;
