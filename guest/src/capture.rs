@@ -8,7 +8,8 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::excerpt::{Cut, Picker, Shares, share};
-use crate::redact::{Findings, Redactor, Rules};
+use crate::expect::{self, Expectations, Judgement, Observed, Watch};
+use crate::redact::{Findings, Redactor, Rules, Sink};
 use crate::text::PlainText;
 
 pub use crate::excerpt::{CaptureOptions, ExcerptPolicy};
@@ -29,6 +30,7 @@ pub struct Capture {
     stderr: Stream,
     max_bytes: usize,
     newest: Source,
+    expectations: Expectations,
 }
 
 impl Capture {
@@ -40,7 +42,19 @@ impl Capture {
             stdout: Stream::new(Rc::clone(&rules), policy.clone()),
             stderr: Stream::new(rules, policy),
             newest: Source::Stdout,
+            expectations: Expectations::default(),
         }
+    }
+
+    /// Returns the capture with what is expected of the streams, before anything was pushed.
+    #[must_use]
+    pub fn expecting(mut self, expectations: Expectations) -> Self {
+        if !expectations.is_empty() {
+            self.stdout.watch = Some(Watch::new(expectations.clone()));
+            self.stderr.watch = Some(Watch::new(expectations.clone()));
+        }
+        self.expectations = expectations;
+        self
     }
 
     /// Takes the next bytes of a stream. How a stream is cut into pushes does not matter.
@@ -79,6 +93,11 @@ impl Capture {
     pub fn finish(mut self) -> Captured {
         self.stdout.flush();
         self.stderr.flush();
+        let watched = Watched {
+            expectations: self.expectations,
+            stdout: self.stdout.observed(),
+            stderr: self.stderr.observed(),
+        };
         let Shares { stdout, stderr } = share(
             self.max_bytes,
             self.stdout.picker.needs(),
@@ -87,17 +106,43 @@ impl Capture {
         Captured {
             stdout: self.stdout.cut(stdout),
             stderr: self.stderr.cut(stderr),
+            watched,
         }
     }
 }
 
 /// What is kept of both streams.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Captured {
     /// Of standard output.
     pub stdout: Excerpt,
     /// Of standard error.
     pub stderr: Excerpt,
+    /// What was found of what is expected.
+    pub watched: Watched,
+}
+
+/// What was found of what is expected, in both streams.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    expectations: Expectations,
+    stdout: Vec<expect::InStream>,
+    stderr: Vec<expect::InStream>,
+}
+
+impl Captured {
+    /// Judges what is expected, with the exit code and the duration of the command.
+    #[must_use]
+    pub fn judge(&self, exit_code: Option<i32>, duration_ms: Option<u64>) -> Vec<Judgement> {
+        let observed = Observed {
+            stdout: self.watched.stdout.clone(),
+            stderr: self.watched.stderr.clone(),
+            ends_seen: self.stdout.numbers.end_seen && self.stderr.numbers.end_seen,
+            exit_code,
+            duration_ms,
+        };
+        expect::judge(&self.watched.expectations, &observed)
+    }
 }
 
 /// What is kept of one stream.
@@ -155,6 +200,9 @@ struct Stream {
     text: PlainText,
     redactor: Redactor,
     picker: Picker,
+    watch: Option<Watch>,
+    /// Lines that ended with a newline; known once the stream was flushed.
+    lines: u64,
 }
 
 impl Stream {
@@ -165,6 +213,8 @@ impl Stream {
             text: PlainText::default(),
             redactor: Redactor::new(rules),
             picker: Picker::new(policy),
+            watch: None,
+            lines: 0,
         }
     }
 
@@ -174,9 +224,10 @@ impl Stream {
             text,
             redactor,
             picker,
+            watch,
             ..
         } = self;
-        text.push(bytes, |piece| redactor.push(piece, picker));
+        text.push(bytes, |piece| pass(piece, redactor, picker, watch.as_mut()));
     }
 
     fn flush(&mut self) {
@@ -184,11 +235,25 @@ impl Stream {
             text,
             redactor,
             picker,
+            watch,
             ..
         } = self;
-        text.finish(|piece| redactor.push(piece, picker));
-        redactor.finish(picker);
+        text.finish(|piece| pass(piece, redactor, picker, watch.as_mut()));
+        match watch {
+            Some(watch) => {
+                watch.end();
+                redactor.finish(&mut Seen { picker, watch });
+            }
+            None => redactor.finish(picker),
+        }
+        let lines = picker.lines();
         picker.end();
+        self.lines = lines;
+    }
+
+    fn observed(&mut self) -> Vec<expect::InStream> {
+        let watch = self.watch.take();
+        watch.map_or_else(Vec::new, |watch| watch.finish(self.lines))
     }
 
     fn cut(self, share: usize) -> Excerpt {
@@ -217,5 +282,34 @@ impl Stream {
             numbers,
             findings: self.redactor.findings().clone(),
         }
+    }
+}
+
+/// Hands text on, past what is expected of it: before redaction, and after.
+fn pass(text: &str, redactor: &mut Redactor, picker: &mut Picker, watch: Option<&mut Watch>) {
+    match watch {
+        Some(watch) => {
+            watch.push(text);
+            redactor.push(text, &mut Seen { picker, watch });
+        }
+        None => redactor.push(text, picker),
+    }
+}
+
+/// Redacted text on its way into the excerpt, where lines are awaited that may be shown.
+struct Seen<'s> {
+    picker: &'s mut Picker,
+    watch: &'s mut Watch,
+}
+
+impl Sink for Seen<'_> {
+    fn text(&mut self, text: &str) {
+        self.watch.see(text, self.picker.lines());
+        self.picker.text(text);
+    }
+
+    fn retract_line(&mut self) {
+        self.watch.retract_line();
+        self.picker.retract_line();
     }
 }

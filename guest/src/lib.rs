@@ -10,6 +10,7 @@ pub mod policy;
 
 pub mod capture;
 pub mod excerpt;
+pub mod expect;
 pub mod filter;
 pub mod redact;
 pub mod text;

@@ -25,7 +25,7 @@ const UNITS: [(&str, u8, u64); 5] = [
 
 impl Millis {
     /// Reads whole numbers, each with its unit, the larger units first.
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
         let mut total: u64 = 0;
         let mut finest: Option<u8> = None;

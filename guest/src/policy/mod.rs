@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::capture::{Capture, CaptureOptions, ExcerptPolicy};
 use crate::document;
+use crate::expect::Expectations;
 use crate::fault::{Fault, FaultCode};
 use crate::gate::GatePolicy;
 use crate::redact::{RedactionPolicy, RuleInfo, Rules};
@@ -73,14 +74,17 @@ impl Policy {
     /// # Errors
     /// `invalid-json`; `invalid-policy` where an option is out of range.
     pub fn capture(&self, options_json: &str) -> Result<Capture, Fault> {
-        let options = if options_json.is_empty() {
-            CaptureOptions::default()
+        let (options, expectations) = if options_json.is_empty() {
+            (CaptureOptions::default(), Expectations::default())
         } else {
-            let value = document::parse("options", options_json)?;
-            document::fit("options", &value, FaultCode::InvalidPolicy)?
+            let mut value = document::parse("options", options_json)?;
+            let expect = value.as_object_mut().and_then(|keys| keys.remove("expect"));
+            let options = document::fit("options", &value, FaultCode::InvalidPolicy)?;
+            (options, expectations(expect)?)
         };
         let excerpt = options.apply(&self.excerpt)?;
-        Ok(Capture::new(Rc::clone(&self.redaction), excerpt))
+        let rules = Rc::clone(&self.redaction);
+        Ok(Capture::new(rules, excerpt).expecting(expectations))
     }
 
     /// Returns the redaction rules in force as a JSON list.
@@ -152,6 +156,23 @@ impl From<RuleInfo> for Rule {
             counter_example: rule.counter_example,
         }
     }
+}
+
+/// Reads a duration as it is written in a policy, in milliseconds.
+pub(crate) fn duration_millis(text: &str) -> Option<u64> {
+    Millis::parse(text).map(|millis| millis.0)
+}
+
+/// Reads the expectations of a capture, which are kept apart from its limits.
+fn expectations(expect: Option<Value>) -> Result<Expectations, Fault> {
+    #[derive(Deserialize)]
+    struct Part {
+        #[serde(default)]
+        expect: Option<Expectations>,
+    }
+    let value = serde_json::json!({ "expect": expect });
+    let part: Part = document::fit("options", &value, FaultCode::InvalidPolicy)?;
+    Ok(part.expect.unwrap_or_default())
 }
 
 /// The names and values of an environment. A fault must not show a value: some are secret.
