@@ -19,6 +19,7 @@ pub mod document;
 pub mod outcome;
 pub mod record;
 pub mod seal;
+pub mod signature;
 pub mod timestamp;
 
 pub mod gate;

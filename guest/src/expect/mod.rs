@@ -139,6 +139,16 @@ impl Expectation {
         }
     }
 
+    /// Returns whether a whole line alone meets it. What no line can meet, none does.
+    #[must_use]
+    pub fn is_met_by_line(&self, line: &str) -> bool {
+        match &self.check {
+            Check::Line(pattern) => pattern.is_in(line),
+            Check::MinCount { pattern, count } => pattern.largest(line, false) >= Some(*count),
+            Check::NoLine(_) | Check::ExitCode(_) | Check::Within { .. } => false,
+        }
+    }
+
     /// Returns what is expected, as it stands in a record. It is not redacted.
     #[must_use]
     pub fn expected(&self) -> Value {

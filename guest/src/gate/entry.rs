@@ -22,7 +22,7 @@ pub(super) enum Entry {
     /// The notice that rotation dropped a file.
     Notice,
     /// A run that says of itself that it only explores.
-    Exploration,
+    Exploration(Box<Run>),
     /// Nothing that can be judged.
     Unusable(Reason),
 }
@@ -50,6 +50,9 @@ pub(super) struct Run {
     pub(super) stderr_tail: Option<SomeText>,
     pub(super) stages: Option<Vec<Object<Stage>>>,
     pub(super) expectations: Option<Vec<Object<Expectation>>>,
+    pub(super) failure_signature: Option<String>,
+    #[serde(default, deserialize_with = "flag")]
+    pub(super) exploration: bool,
     pub(super) clamped: Option<Map<String, Value>>,
     pub(super) component: Option<String>,
 }
@@ -78,7 +81,6 @@ struct Head {
     kind: Option<String>,
     command_id: Option<String>,
     outcome: Option<String>,
-    exploration: Option<bool>,
 }
 
 /// Reads a line. Any text has an answer.
@@ -86,8 +88,10 @@ pub(super) fn read(line: &str) -> Entry {
     match read_head(line) {
         Ok(head) => match head.kind.as_deref() {
             Some("drop") => Entry::Notice,
-            Some("run") if head.exploration == Some(true) => Entry::Exploration,
-            Some("run") => read_run(line, &head, false),
+            Some("run") => match read_run(line, &head, false) {
+                Entry::Run(run) if run.exploration => Entry::Exploration(run),
+                other => other,
+            },
             Some("fallback") => read_run(line, &head, true),
             Some(_) | None => unsupported(&head, "is of a kind that this component does not know"),
         },
@@ -155,6 +159,11 @@ fn no_record(id: &str, cause: &serde_json::Error) -> Reason {
     let column = cause.column();
     let message = format!("a line of the store is no record: {what} (column {column})");
     Reason::new(ReasonCode::StoreDamaged, &shown::id(id), message)
+}
+
+/// A flag that is false where it is absent or null.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Option::<bool>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// Reads an object. A derived type alone would take a list as well, by position.

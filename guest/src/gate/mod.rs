@@ -4,11 +4,15 @@
 //! It reads no file and knows no time but the one it is told. `GATE.md` is its table.
 
 mod entry;
+mod expected;
 mod fingerprint;
 mod judge;
+mod repeat;
 mod review;
 mod shown;
 mod verdict;
+
+use std::num::NonZeroU32;
 
 use serde::Deserialize;
 
@@ -28,6 +32,36 @@ pub struct GatePolicy {
     pub sigpipe: Sigpipe,
     /// The digest (`sha256:…`) of the only component whose records count.
     pub require_component: Option<String>,
+    /// Whether a run may be marked as one that only explores.
+    pub explore: Explore,
+    /// How often the same failure of the same command may come in a row, from 1.
+    pub max_same_failures: Option<NonZeroU32>,
+    /// What makes up for a failure, beside a later success of the same command.
+    pub retry: Retry,
+}
+
+/// Whether a run may be marked as one that only explores.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Explore {
+    /// It is no evidence, and its failure refuses nothing.
+    #[default]
+    Allow,
+    /// It is not started.
+    Forbid,
+}
+
+/// Which later attempt of a chain can make up for a failed one.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retry {
+    /// An attempt that runs the very same command in the same directory.
+    SameCommand,
+    /// An attempt that runs the same program, whatever its arguments.
+    #[default]
+    SameProgram,
+    /// Any attempt of the chain, whatever it runs.
+    AnyCommand,
 }
 
 /// What the gate makes of SIGPIPE in a stage that is not the last.
@@ -52,7 +86,15 @@ pub fn may_continue(policy: &Policy, line: &str) -> Verdict {
             Verdict::of(reasons, 1, Vec::new())
         }
         Entry::Notice => nothing("a notice that rotation dropped a file is no run"),
-        Entry::Exploration => nothing("a run that only explores is not judged"),
+        Entry::Exploration(run) => {
+            let wrong = judge::contradictions(&run).into_findings();
+            let reasons: Vec<Reason> = wrong.map(|finding| shown::reason(&run, &finding)).collect();
+            if reasons.is_empty() {
+                nothing("a run that only explores is not judged")
+            } else {
+                Verdict::of(reasons, 0, Vec::new())
+            }
+        }
         Entry::Unusable(reason) => Verdict::of(vec![reason], 0, Vec::new()),
     }
 }

@@ -8,14 +8,16 @@ use std::rc::Rc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::GatePolicy;
 use super::entry::{self, Entry, Run};
-use super::fingerprint::{self, Content, Same};
-use super::judge::{Finding, judge};
+use super::fingerprint::{self, Content, Program, Same};
+use super::judge::{self, Finding, judge};
+use super::repeat::Repeats;
 use super::shown;
 use super::verdict::{Reason, ReasonCode, Verdict};
+use super::{GatePolicy, Retry};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
+use crate::outcome::OutcomeKind;
 use crate::policy::Policy;
 use crate::redact::{Rules, redact};
 use crate::timestamp::Timestamp;
@@ -41,12 +43,13 @@ pub struct Review {
     open_runs: Vec<Value>,
     /// The attempts in store order.
     attempts: Vec<Attempt>,
-    /// The newest attempt of every chain.
-    chains: Vec<usize>,
+    /// The attempts of every chain, oldest first.
+    chains: Vec<Vec<usize>>,
     /// For every id: its content, and its attempt.
     seen: HashMap<String, (Content, usize)>,
     /// For every exactly known command and directory: its newest success.
     successes: HashMap<Same, usize>,
+    repeats: Repeats,
     /// What nothing can make up for, with the number of attempts that stood before it.
     damage: Vec<(usize, Reason)>,
 }
@@ -58,6 +61,11 @@ struct Attempt {
     named: String,
     chain: usize,
     same: Option<Same>,
+    program: Option<Program>,
+    /// Its command was never started, so that nothing of it was tried.
+    never_started: bool,
+    /// How often its failure has come in a row.
+    repeated: u32,
     started: Option<Timestamp>,
     standing: Standing,
 }
@@ -93,6 +101,7 @@ impl Review {
             chains: Vec::new(),
             seen: HashMap::new(),
             successes: HashMap::new(),
+            repeats: Repeats::default(),
             damage: damage.map(|reason| (0, reason)).collect(),
         })
     }
@@ -101,15 +110,21 @@ impl Review {
     pub fn consider(&mut self, line: &str) {
         match entry::read(line) {
             Entry::Run(run) => self.consider_run(&run, fingerprint::content(line)),
-            Entry::Notice | Entry::Exploration => {}
+            Entry::Notice => {}
+            Entry::Exploration(run) => {
+                let place = self.attempts.len();
+                let wrong = judge::contradictions(&run).into_findings();
+                let reasons = wrong.map(|finding| (place, shown::reason(&run, &finding)));
+                self.damage.extend(reasons);
+            }
             Entry::Unusable(reason) => self.damage.push((self.attempts.len(), reason)),
         }
     }
 
     /// Decides.
     #[must_use]
-    pub fn conclude(self) -> Verdict {
-        let mut reasons = self.damage.into_iter().peekable();
+    pub fn conclude(mut self) -> Verdict {
+        let mut reasons = std::mem::take(&mut self.damage).into_iter().peekable();
         let mut all = Vec::new();
         let mut superseded = Vec::new();
         for (place, attempt) in self.attempts.iter().enumerate() {
@@ -119,12 +134,18 @@ impl Review {
             let Standing::Failed(findings) = &attempt.standing else {
                 continue;
             };
-            match made_up_for(&self.attempts, &self.chains, &self.successes, place) {
+            let speaker = self.speaker(place);
+            match self.made_up_for(speaker) {
                 Some(by) => superseded.push(superseded_line(attempt, findings, by)),
-                None if self.chains.get(attempt.chain) == Some(&place) => {
-                    all.extend(findings.iter().map(|finding| attempt.reason(finding)));
+                None if speaker == place => {
+                    let other = self.other_retry(place);
+                    let reasons = findings
+                        .iter()
+                        .map(|finding| attempt.reason(finding, &other));
+                    all.extend(reasons);
+                    all.extend(self.same_failure(attempt));
                 }
-                // Its chain went on, and the newest attempt speaks for all of it.
+                // Its chain went on, and a later attempt speaks for it.
                 None => {}
             }
         }
@@ -157,12 +178,19 @@ impl Review {
         if let (Standing::Success, Some(same)) = (&standing, same) {
             self.remember_success(same, place, started);
         }
-        let chain = self.join_chain(run, place);
+        let parent = self.parent(run);
+        let failed = matches!(standing, Standing::Failed(_));
+        let signature = run.failure_signature.as_deref().filter(|_| failed);
+        let repeated = self.repeats.count(place, parent, same, signature);
+        let chain = self.join_chain(parent, place);
         self.attempts.push(Attempt {
             command_id: shown::id(&run.command_id),
             named: shown::named_run(run),
             chain,
             same,
+            program: fingerprint::program(run),
+            never_started: run.outcome == Some(OutcomeKind::NotStarted),
+            repeated,
             started,
             standing,
         });
@@ -197,24 +225,98 @@ impl Review {
     }
 
     /// Only an earlier line can be a parent: a link to a later one says nothing about what
-    /// was retried, and could go in a circle. An attempt whose parent was rotated away starts
-    /// its own chain.
-    fn join_chain(&mut self, run: &Run, place: usize) -> usize {
-        let parent = run.parent_command_id.as_ref();
-        let parent = parent
-            .and_then(|id| self.seen.get(id))
-            .map(|(_, place)| *place);
+    /// was retried, and could go in a circle.
+    fn parent(&self, run: &Run) -> Option<usize> {
+        let parent = run.parent_command_id.as_ref()?;
+        self.seen.get(parent).map(|(_, place)| *place)
+    }
+
+    /// An attempt whose parent was rotated away starts its own chain.
+    fn join_chain(&mut self, parent: Option<usize>, place: usize) -> usize {
         let chain = parent
             .and_then(|parent| self.attempts.get(parent))
             .map(|parent| parent.chain);
         if let Some(chain) = chain
-            && let Some(newest) = self.chains.get_mut(chain)
+            && let Some(attempts) = self.chains.get_mut(chain)
         {
-            *newest = place;
+            attempts.push(place);
             return chain;
         }
-        self.chains.push(place);
+        self.chains.push(vec![place]);
         self.chains.len() - 1
+    }
+
+    /// The newest attempt of the chain that can speak for the attempt at `place`: itself, or a
+    /// later one that tries the same.
+    fn speaker(&self, place: usize) -> usize {
+        let Some(attempt) = self.attempts.get(place) else {
+            return place;
+        };
+        let chain = self
+            .chains
+            .get(attempt.chain)
+            .map_or(&[][..], Vec::as_slice);
+        let later = chain.iter().rev().take_while(|later| **later > place);
+        let tries_the_same = |later: &&usize| {
+            let later = self.attempts.get(**later);
+            later.is_some_and(|later| self.tries_the_same(attempt, later))
+        };
+        let mut speakers = later.filter(tries_the_same);
+        speakers.next().copied().unwrap_or(place)
+    }
+
+    /// Whether a later attempt of a chain tries again what an earlier one tried. Of a command
+    /// that was never started nothing was tried, so that any correction does.
+    fn tries_the_same(&self, earlier: &Attempt, later: &Attempt) -> bool {
+        earlier.never_started
+            || match self.policy.retry {
+                Retry::SameCommand => earlier.same.is_some() && earlier.same == later.same,
+                Retry::SameProgram => earlier.program.is_some() && earlier.program == later.program,
+                Retry::AnyCommand => true,
+            }
+    }
+
+    /// The success that makes up for a chain in which the attempt at `speaker` speaks: that
+    /// attempt, or else a later run of the very same command.
+    fn made_up_for(&self, speaker: usize) -> Option<&Attempt> {
+        let newest = self.attempts.get(speaker)?;
+        match newest.standing {
+            Standing::Success => Some(newest),
+            Standing::Distrusted => None,
+            Standing::Failed(_) => {
+                let later_place = *self.successes.get(&newest.same?)?;
+                let later = self.attempts.get(later_place)?;
+                let is_later = later_place > speaker && later.started >= newest.started;
+                is_later.then_some(later)
+            }
+        }
+    }
+
+    /// Says that a chain went on with something else, which proves nothing of this attempt.
+    fn other_retry(&self, place: usize) -> String {
+        let attempt = self.attempts.get(place);
+        let chain = attempt.and_then(|attempt| self.chains.get(attempt.chain));
+        let newest = chain.and_then(|chain| chain.last());
+        let newest = newest.filter(|newest| **newest > place);
+        match newest.and_then(|newest| self.attempts.get(*newest)) {
+            Some(newest) => {
+                let named = &newest.named;
+                format!("; its retry {named} is another command and does not make up for it")
+            }
+            None => String::new(),
+        }
+    }
+
+    fn same_failure(&self, attempt: &Attempt) -> Option<Reason> {
+        let most = self.policy.max_same_failures?.get();
+        (attempt.repeated > most).then(|| {
+            let times = attempt.repeated;
+            let message = format!(
+                "{} failed in the same way {times} times in a row; the policy allows {most}",
+                attempt.named
+            );
+            Reason::new(ReasonCode::SameFailure, &attempt.command_id, message)
+        })
     }
 
     /// Of two successes the one that began later is newer, whichever ended first.
@@ -230,31 +332,9 @@ impl Review {
 }
 
 impl Attempt {
-    fn reason(&self, finding: &Finding) -> Reason {
-        let message = format!("{} {}", self.named, finding.what);
+    fn reason(&self, finding: &Finding, also: &str) -> Reason {
+        let message = format!("{} {}{also}", self.named, finding.what);
         Reason::new(finding.code, &self.command_id, message)
-    }
-}
-
-/// The success that makes up for the failed attempt at `place`: the newest attempt of its
-/// chain, or else a later run of the very same command as that newest attempt.
-fn made_up_for<'a>(
-    attempts: &'a [Attempt],
-    chains: &[usize],
-    successes: &HashMap<Same, usize>,
-    place: usize,
-) -> Option<&'a Attempt> {
-    let newest_place = *chains.get(attempts.get(place)?.chain)?;
-    let newest = attempts.get(newest_place)?;
-    match newest.standing {
-        Standing::Success => Some(newest),
-        Standing::Distrusted => None,
-        Standing::Failed(_) => {
-            let later_place = *successes.get(&newest.same?)?;
-            let later = attempts.get(later_place)?;
-            let is_later = later_place > newest_place && later.started >= newest.started;
-            is_later.then_some(later)
-        }
     }
 }
 
@@ -263,8 +343,13 @@ fn superseded_line(attempt: &Attempt, findings: &[Finding], by: &Attempt) -> Str
         .iter()
         .map(|finding| finding.what.as_str())
         .collect();
+    let other = if attempt.program == by.program {
+        ""
+    } else {
+        ", which is another program"
+    };
     format!(
-        "{} {}; made up for by {}",
+        "{} {}; made up for by {}{other}",
         attempt.named,
         what.join(", and "),
         by.named

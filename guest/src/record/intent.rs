@@ -11,6 +11,7 @@ use super::expectation::{self, Expectation};
 use super::schema::{CURRENT, Schema};
 use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::document;
+use crate::expect::Expectations;
 use crate::fault::{Fault, FaultCode};
 use crate::redact::Rules;
 use crate::timestamp::Timestamp;
@@ -38,7 +39,9 @@ struct Request {
     #[serde(default)]
     runner: Option<String>,
     #[serde(default)]
-    expect: Option<Vec<Expectation>>,
+    expect: Option<Expectations>,
+    #[serde(default)]
+    exploration: Option<bool>,
 }
 
 /// The start of a record, redacted and bounded.
@@ -56,6 +59,8 @@ pub(super) struct Intent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) cwd_base64: Option<String>,
     pub(super) agent_note: Option<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) exploration: bool,
     pub(super) started_at: String,
     pub(super) component: String,
     pub(super) policy: String,
@@ -95,7 +100,12 @@ impl Intent {
         let component = origin("component", request.component);
         let policy = origin("policy", request.policy);
         let runner = origin("runner", request.runner);
-        let expect = expectation::scrub(&mut scrubber, request.expect.unwrap_or_default())?;
+        let expect = expectation::scrub(&mut scrubber, &request.expect.unwrap_or_default())?;
+        let exploration = request.exploration == Some(true);
+        if exploration && !expect.is_empty() {
+            let what = "a run that only explores is not judged, so nothing can be expected of it";
+            return Err(wrong("exploration", what));
+        }
         Ok(Self {
             schema_version: CURRENT.to_owned(),
             kind: "intent".to_owned(),
@@ -107,6 +117,7 @@ impl Intent {
             cwd: cwd.text,
             cwd_base64: cwd.base64,
             agent_note,
+            exploration,
             started_at: request.started_at,
             component,
             policy,
@@ -143,4 +154,13 @@ fn id(scrubber: &mut Scrubber<'_>, key: &str, text: String) -> Result<String, Fa
 
 fn wrong(key: &str, what: &str) -> Fault {
     Fault::new(FaultCode::InvalidJson, format!("request: `{key}`: {what}"))
+}
+
+/// For a key that is there only where it is true.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+pub(super) fn is_false(flag: &bool) -> bool {
+    !*flag
 }
