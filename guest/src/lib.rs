@@ -20,6 +20,8 @@ pub mod record;
 pub mod seal;
 pub mod timestamp;
 
+pub mod requirement;
+
 pub mod gate;
 
 #[cfg(target_family = "wasm")]

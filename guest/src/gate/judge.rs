@@ -3,6 +3,7 @@
 //! It does not look at other runs; a later success is the review's matter.
 
 use super::entry::{Expectation, Object, Run, Stage};
+use super::freshness;
 use super::shown;
 use super::verdict::ReasonCode;
 use super::{GatePolicy, Sigpipe};
@@ -36,14 +37,14 @@ impl Judgement {
         self.failures.into_iter().chain(self.contradictions)
     }
 
-    fn fails(&mut self, code: ReasonCode, what: impl Into<String>) {
+    pub(super) fn fails(&mut self, code: ReasonCode, what: impl Into<String>) {
         self.failures.push(Finding {
             code,
             what: what.into(),
         });
     }
 
-    fn contradicts(&mut self, what: impl Into<String>) {
+    pub(super) fn contradicts(&mut self, what: impl Into<String>) {
         self.contradictions.push(Finding {
             code: ReasonCode::ContradictoryRecord,
             what: what.into(),
@@ -66,6 +67,7 @@ pub(super) fn judge(policy: &GatePolicy, run: &Run) -> Judgement {
     for Object(expectation) in run.expectations.as_deref().unwrap_or_default() {
         judge_expectation(expectation, &mut judgement);
     }
+    freshness::judge(run, &mut judgement);
     if let Some(required) = &policy.require_component
         && run.component.as_ref() != Some(required)
     {

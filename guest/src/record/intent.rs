@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::argv::{self, RawText};
 use super::expectation::{self, Expectation};
+use super::inputs::{Before, Inputs, Mark};
 use super::schema::{CURRENT, Schema};
 use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::document;
@@ -39,6 +40,10 @@ struct Request {
     runner: Option<String>,
     #[serde(default)]
     expect: Option<Vec<Expectation>>,
+    #[serde(default)]
+    requirement: Option<Mark>,
+    #[serde(default)]
+    inputs: Option<Before>,
 }
 
 /// The start of a record, redacted and bounded.
@@ -62,6 +67,10 @@ pub(super) struct Intent {
     pub(super) runner: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) expect: Vec<Expectation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) requirement: Option<Mark>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inputs: Option<Inputs>,
     #[serde(default)]
     pub(super) redactions: Redactions,
     #[serde(default, skip_serializing_if = "Clamped::is_empty")]
@@ -96,6 +105,14 @@ impl Intent {
         let policy = origin("policy", request.policy);
         let runner = origin("runner", request.runner);
         let expect = expectation::scrub(&mut scrubber, request.expect.unwrap_or_default())?;
+        let requirement = request.requirement;
+        let requirement = requirement
+            .map(|mark| Mark::of_request(&mut scrubber, mark))
+            .transpose()?;
+        let inputs = request.inputs;
+        let inputs = inputs
+            .map(|inputs| Inputs::of_request(&mut scrubber, inputs))
+            .transpose()?;
         Ok(Self {
             schema_version: CURRENT.to_owned(),
             kind: "intent".to_owned(),
@@ -112,6 +129,8 @@ impl Intent {
             policy,
             runner,
             expect,
+            requirement,
+            inputs,
             redactions: scrubber.redactions,
             clamped: scrubber.clamped,
         })

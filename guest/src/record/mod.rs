@@ -10,6 +10,7 @@ mod captured;
 mod end;
 mod ending;
 mod expectation;
+mod inputs;
 mod intent;
 mod notice;
 pub mod schema;
