@@ -22,6 +22,8 @@ pub mod seal;
 pub mod signature;
 pub mod timestamp;
 
+pub mod requirement;
+
 pub mod gate;
 
 #[cfg(target_family = "wasm")]

@@ -120,6 +120,17 @@ impl TryFrom<Vec<Expectation>> for Expectations {
     }
 }
 
+/// Two lists are equal where they say the same.
+impl PartialEq for Expectations {
+    fn eq(&self, other: &Self) -> bool {
+        let said = |list: &Self| -> Vec<(Kind, Value)> {
+            let said = |one: &Expectation| (one.kind(), one.expected());
+            list.0.iter().map(said).collect()
+        };
+        said(self) == said(other)
+    }
+}
+
 impl Serialize for Expectations {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter())

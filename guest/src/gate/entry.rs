@@ -53,6 +53,8 @@ pub(super) struct Run {
     pub(super) failure_signature: Option<String>,
     #[serde(default, deserialize_with = "flag")]
     pub(super) exploration: bool,
+    pub(super) requirement: Option<Object<Mark>>,
+    pub(super) inputs: Option<Object<Inputs>>,
     pub(super) clamped: Option<Map<String, Value>>,
     pub(super) component: Option<String>,
 }
@@ -72,6 +74,24 @@ pub(super) struct Expectation {
     pub(super) expected: Option<Value>,
     pub(super) held: Option<bool>,
     pub(super) seen: Option<Value>,
+}
+
+/// The requirement that the run was started under.
+#[derive(Debug, Deserialize)]
+pub(super) struct Mark {
+    pub(super) name: Option<String>,
+    pub(super) digest: Option<String>,
+}
+
+/// The files that the run depends on.
+#[derive(Debug, Deserialize)]
+pub(super) struct Inputs {
+    pub(super) patterns: Option<Vec<String>>,
+    pub(super) folder: Option<String>,
+    pub(super) files: Option<u64>,
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
+    pub(super) error: Option<String>,
 }
 
 /// What every line has, whatever its schema.
@@ -97,6 +117,11 @@ pub(super) fn read(line: &str) -> Entry {
         },
         Err(reason) => Entry::Unusable(reason),
     }
+}
+
+/// Reads an intent as far as it says which command was begun.
+pub(super) fn read_intent(intent: &Value) -> Option<Run> {
+    Run::deserialize(intent).ok()
 }
 
 fn read_head(line: &str) -> Result<Head, Reason> {

@@ -4,6 +4,7 @@
 
 use super::entry::{Object, Run, Stage};
 use super::expected;
+use super::freshness;
 use super::shown;
 use super::verdict::ReasonCode;
 use super::{GatePolicy, Sigpipe};
@@ -65,6 +66,7 @@ pub(super) fn judge(policy: &GatePolicy, run: &Run) -> Judgement {
     judge_outcome(run, &mut judgement);
     judge_stages(policy, run, &mut judgement);
     expected::judge(run, &mut judgement);
+    freshness::judge(run, &mut judgement);
     if let Some(required) = &policy.require_component
         && run.component.as_ref() != Some(required)
     {

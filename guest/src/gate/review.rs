@@ -9,11 +9,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::entry::{self, Entry, Run};
+use super::evidence::{self, Claim};
 use super::fingerprint::{self, Content, Program, Same};
+use super::freshness::Sight;
 use super::judge::{self, Finding, judge};
 use super::repeat::Repeats;
 use super::shown;
-use super::verdict::{Reason, ReasonCode, Verdict};
+use super::since::Since;
+use super::verdict::{Evidence, Reason, ReasonCode, Verdict};
 use super::{GatePolicy, Retry};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
@@ -33,14 +36,28 @@ struct Facts {
     open_runs: Option<Vec<Value>>,
     #[serde(default)]
     damage: Option<Vec<String>>,
+    /// The ids of open runs whose runner is alive.
+    #[serde(default)]
+    running: Option<HashSet<String>>,
+    /// The folder of the policy, without symbolic links.
+    #[serde(default)]
+    folder: Option<String>,
+    /// Where evidence begins.
+    #[serde(default)]
+    since: Option<Since>,
 }
 
 /// A verdict over many records, given one at a time.
 #[derive(Debug)]
 pub struct Review {
     policy: GatePolicy,
+    rules: Rc<Rules>,
     now: Timestamp,
     open_runs: Vec<Value>,
+    running: HashSet<String>,
+    folder: String,
+    since: Option<Since>,
+    sight: Sight,
     /// The attempts in store order.
     attempts: Vec<Attempt>,
     /// The attempts of every chain, oldest first.
@@ -68,6 +85,7 @@ struct Attempt {
     repeated: u32,
     started: Option<Timestamp>,
     standing: Standing,
+    claim: Claim,
 }
 
 /// How a run stands by itself.
@@ -81,7 +99,8 @@ enum Standing {
 }
 
 impl Review {
-    /// Starts a review with what the host knows: `now`, `open_runs`, `damage`.
+    /// Starts a review with what the host knows: `now`, `open_runs`, `running`, `damage`,
+    /// `folder`, `since`.
     ///
     /// # Errors
     /// `invalid-json` with the path of the key.
@@ -91,12 +110,21 @@ impl Review {
             let message = "facts: `now`: expected an RFC 3339 time";
             return Err(Fault::new(FaultCode::InvalidJson, message));
         };
+        if facts.folder.is_none() && !policy.gate.requirements.is_empty() {
+            let message = "facts: `folder`: missing, and the policy has requirements";
+            return Err(Fault::new(FaultCode::InvalidJson, message));
+        }
         let damage = facts.damage.unwrap_or_default();
         let damage = damage.iter().map(|text| damaged(&policy.redaction, text));
         Ok(Self {
             policy: policy.gate.clone(),
+            rules: Rc::clone(&policy.redaction),
             now,
             open_runs: facts.open_runs.unwrap_or_default(),
+            running: facts.running.unwrap_or_default(),
+            folder: facts.folder.unwrap_or_default(),
+            since: facts.since,
+            sight: Sight::default(),
             attempts: Vec::new(),
             chains: Vec::new(),
             seen: HashMap::new(),
@@ -121,9 +149,39 @@ impl Review {
         }
     }
 
+    /// Returns the input patterns that a host must look at before [`Self::conclude`], a list of
+    /// lists: those of the successes that speak for a chain.
+    #[must_use]
+    pub fn needed_inputs(&self) -> String {
+        let speaks = |(place, _): &(usize, &Attempt)| self.speaker(*place) == *place;
+        let speakers = self.attempts.iter().enumerate().filter(speaks);
+        let needed = speakers.map(|(_, attempt)| attempt).filter(|attempt| {
+            matches!(attempt.standing, Standing::Success)
+                && evidence::counts(&self.policy, attempt.claim.meets)
+        });
+        let mut lists: Vec<&[String]> = Vec::new();
+        for inputs in needed.filter_map(|attempt| attempt.claim.inputs.as_ref()) {
+            if !lists.contains(&inputs.patterns.as_slice()) {
+                lists.push(&inputs.patterns);
+            }
+        }
+        serde_json::to_string(&lists).unwrap_or_else(|_| "[]".to_owned())
+    }
+
+    /// Takes what a host saw when it looked at the inputs.
+    ///
+    /// # Errors
+    /// `invalid-json` with the path of the key.
+    pub fn see_inputs(&mut self, sight_json: &str) -> Result<(), Fault> {
+        self.sight = Sight::read(sight_json)?;
+        Ok(())
+    }
+
     /// Decides.
     #[must_use]
     pub fn conclude(mut self) -> Verdict {
+        let stale = self.stale();
+        let required = self.required();
         let mut reasons = std::mem::take(&mut self.damage).into_iter().peekable();
         let mut all = Vec::new();
         let mut superseded = Vec::new();
@@ -131,6 +189,14 @@ impl Review {
             while let Some((_, reason)) = reasons.next_if(|(before, _)| *before <= place) {
                 all.push(reason);
             }
+            if !evidence::counts(&self.policy, attempt.claim.meets) {
+                continue;
+            }
+            let missing = stale
+                .get(&place)
+                .into_iter()
+                .chain(required.lacking.get(&place));
+            all.extend(missing.map(|finding| self.reason(attempt, finding, "")));
             let Standing::Failed(findings) = &attempt.standing else {
                 continue;
             };
@@ -141,7 +207,7 @@ impl Review {
                     let other = self.other_retry(place);
                     let reasons = findings
                         .iter()
-                        .map(|finding| attempt.reason(finding, &other));
+                        .map(|finding| self.reason(attempt, finding, &other));
                     all.extend(reasons);
                     all.extend(self.same_failure(attempt));
                 }
@@ -150,14 +216,101 @@ impl Review {
             }
         }
         all.extend(reasons.map(|(_, reason)| reason));
-        let recorded: HashSet<&str> = self.seen.keys().map(String::as_str).collect();
-        all.extend(
-            self.open_runs
-                .iter()
-                .filter_map(|open| open_run(open, &recorded)),
-        );
-        let judged = u32::try_from(self.attempts.len()).unwrap_or(u32::MAX);
-        Verdict::of(all, judged, superseded)
+        all.extend(required.never_run);
+        all.extend(self.open_reasons());
+        let judged = self.attempts.iter();
+        let judged = judged.filter(|attempt| evidence::counts(&self.policy, attempt.claim.meets));
+        let judged = u32::try_from(judged.count()).unwrap_or(u32::MAX);
+        let met = required.met.into_iter();
+        let met = met.filter(|(place, _)| !stale.contains_key(place));
+        let evidence = met.map(|(_, evidence)| evidence).collect();
+        Verdict::of(all, judged, superseded).with_evidence(evidence)
+    }
+
+    fn reason(&self, attempt: &Attempt, finding: &Finding, also: &str) -> Reason {
+        let reason = attempt.reason(finding, also);
+        let requirement = attempt
+            .claim
+            .meets
+            .and_then(|place| self.policy.requirements.get(place));
+        match requirement {
+            Some(requirement) => reason.for_requirement(&requirement.name),
+            None => reason,
+        }
+    }
+
+    /// The successes that speak for their chain, that no later one speaks for, and that are older
+    /// than their inputs.
+    fn stale(&self) -> HashMap<usize, Finding> {
+        let fresh = |place: usize| {
+            let attempt = self.attempts.get(place)?;
+            let Standing::Success = attempt.standing else {
+                return None;
+            };
+            let later = attempt.same.and_then(|same| self.successes.get(&same));
+            if later.is_some_and(|later| *later > place) {
+                return None;
+            }
+            let inputs = attempt.claim.inputs.as_ref()?;
+            Some((place, self.sight.stale(&self.rules, inputs)?))
+        };
+        let speaks = |place: &usize| self.speaker(*place) == *place;
+        let speakers = (0..self.attempts.len()).filter(speaks);
+        speakers.filter_map(fresh).collect()
+    }
+
+    /// What the requirements make of the newest run that each of them has.
+    fn required(&self) -> Required {
+        let mut required = Required::default();
+        for (number, requirement) in self.policy.requirements.iter().enumerate() {
+            let meets = |attempt: &Attempt| attempt.claim.meets == Some(number);
+            let Some(place) = self.attempts.iter().rposition(meets) else {
+                let reason = evidence::never_run(requirement, self.since.is_some());
+                required.never_run.push(reason);
+                continue;
+            };
+            let Some(attempt) = self.attempts.get(place) else {
+                continue;
+            };
+            match &attempt.standing {
+                Standing::Success => {}
+                // It has its own reasons.
+                Standing::Failed(_) | Standing::Distrusted => continue,
+            }
+            match evidence::lacking(requirement, &attempt.claim, attempt.started, self.now) {
+                Some(finding) => {
+                    required.lacking.insert(place, finding);
+                }
+                None => required.met.push((
+                    place,
+                    Evidence {
+                        requirement: requirement.name.clone(),
+                        command_id: attempt.command_id.clone(),
+                        message: attempt.named.clone(),
+                    },
+                )),
+            }
+        }
+        required
+    }
+
+    /// The runs that have begun and not ended. Where others do not count, open ones do not.
+    fn open_reasons(&self) -> Vec<Reason> {
+        let open = self.open_runs.iter().filter_map(|intent| {
+            let id = intent
+                .get("command_id")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            // A runner that is alive has not written its record; whoever did, it was another.
+            if self.seen.contains_key(id) && !self.running.contains(id) {
+                return None;
+            }
+            let run = entry::read_intent(intent).filter(|run| run.command.is_some());
+            let claim = run.map(|run| Claim::of(&self.policy, &self.folder, &run, None));
+            let counts = claim.is_none_or(|claim| evidence::counts(&self.policy, claim.meets));
+            counts.then(|| open_run(intent, id))
+        });
+        open.collect()
     }
 
     fn consider_run(&mut self, run: &Run, content: Content) {
@@ -171,18 +324,24 @@ impl Review {
             return;
         }
         let place = self.attempts.len();
-        self.seen.insert(run.command_id.clone(), (content, place));
         let started = run.started_at.as_deref().and_then(Timestamp::parse);
+        if let Some(since) = &mut self.since
+            && !since.has_begun(&run.command_id, started)
+        {
+            return;
+        }
+        self.seen.insert(run.command_id.clone(), (content, place));
         let standing = self.stand(run, started);
         let same = fingerprint::same(run);
         if let (Standing::Success, Some(same)) = (&standing, same) {
             self.remember_success(same, place, started);
         }
+        let claim = Claim::of(&self.policy, &self.folder, run, started);
         let parent = self.parent(run);
         let failed = matches!(standing, Standing::Failed(_));
         let signature = run.failure_signature.as_deref().filter(|_| failed);
         let repeated = self.repeats.count(place, parent, same, signature);
-        let chain = self.join_chain(parent, place);
+        let chain = self.join_chain(parent, place, claim.meets);
         self.attempts.push(Attempt {
             command_id: shown::id(&run.command_id),
             named: shown::named_run(run),
@@ -193,6 +352,7 @@ impl Review {
             repeated,
             started,
             standing,
+            claim,
         });
     }
 
@@ -231,10 +391,13 @@ impl Review {
         self.seen.get(parent).map(|(_, place)| *place)
     }
 
-    /// An attempt whose parent was rotated away starts its own chain.
-    fn join_chain(&mut self, parent: Option<usize>, place: usize) -> usize {
+    /// An attempt whose parent was rotated away starts its own chain. So does one that meets
+    /// another requirement than its parent: a required run is made up for only by one that meets
+    /// the same.
+    fn join_chain(&mut self, parent: Option<usize>, place: usize, meets: Option<usize>) -> usize {
         let chain = parent
             .and_then(|parent| self.attempts.get(parent))
+            .filter(|parent| parent.claim.meets == meets)
             .map(|parent| parent.chain);
         if let Some(chain) = chain
             && let Some(attempts) = self.chains.get_mut(chain)
@@ -334,8 +497,23 @@ impl Review {
 impl Attempt {
     fn reason(&self, finding: &Finding, also: &str) -> Reason {
         let message = format!("{} {}{also}", self.named, finding.what);
-        Reason::new(finding.code, &self.command_id, message)
+        let reason = Reason::new(finding.code, &self.command_id, message);
+        match self.standing {
+            Standing::Success if finding.code == ReasonCode::UnmetExpectation => {
+                reason.with_remedy(evidence::DECLARE)
+            }
+            Standing::Success | Standing::Failed(_) | Standing::Distrusted => reason,
+        }
     }
+}
+
+/// What the requirements make of the runs.
+#[derive(Default)]
+struct Required {
+    /// For the place of a success: why it is no evidence.
+    lacking: HashMap<usize, Finding>,
+    never_run: Vec<Reason>,
+    met: Vec<(usize, Evidence)>,
 }
 
 fn superseded_line(attempt: &Attempt, findings: &[Finding], by: &Attempt) -> String {
@@ -363,14 +541,7 @@ fn damaged(rules: &Rc<Rules>, text: &str) -> Reason {
 }
 
 /// A run that has begun and is not in the store. One that is has ended after all.
-fn open_run(intent: &Value, recorded: &HashSet<&str>) -> Option<Reason> {
-    let id = intent
-        .get("command_id")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    if recorded.contains(id) {
-        return None;
-    }
+fn open_run(intent: &Value, id: &str) -> Reason {
     let command: Vec<String> = intent
         .get("command")
         .and_then(Value::as_array)
@@ -386,5 +557,5 @@ fn open_run(intent: &Value, recorded: &HashSet<&str>) -> Option<Reason> {
         "`{}` {named} has begun and not ended",
         shown::command(&command)
     );
-    Some(Reason::new(ReasonCode::OpenRun, &shown::id(id), message))
+    Reason::new(ReasonCode::OpenRun, &shown::id(id), message)
 }

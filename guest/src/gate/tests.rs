@@ -371,10 +371,11 @@ fn facts_without_a_time_are_a_fault() {
 
 #[test]
 fn the_policy_can_require_a_component_and_refuse_sigpipe() {
-    let wanted = policy(r#"{"gate":{"require_component":"sha256:11"}}"#);
+    let digest = format!("sha256:{}", "1f".repeat(32));
+    let wanted = policy(&json!({"gate": {"require_component": digest}}).to_string());
     let verdict = may_continue(&wanted, &run("a", 0).line());
     assert_eq!(codes(&verdict), [(ReasonCode::UnknownComponent, "a")]);
-    let same = run("a", 0).with("component", &json!("sha256:11"));
+    let same = run("a", 0).with("component", &json!(digest));
     assert_eq!(may_continue(&wanted, &same.line()).decision, Decision::Pass);
     let stages = json!([{ "exit_code": 141 }, { "exit_code": 0 }]);
     let strict = policy(r#"{"gate":{"sigpipe":"refuse"}}"#);

@@ -4,6 +4,7 @@
 //! that on as settings.
 
 mod duration;
+mod place;
 
 use std::rc::Rc;
 
@@ -17,7 +18,7 @@ use crate::fault::{Fault, FaultCode};
 use crate::gate::GatePolicy;
 use crate::redact::{RedactionPolicy, RuleInfo, Rules};
 
-use duration::Millis;
+pub use duration::Millis;
 
 /// A checked policy, with its rules compiled.
 #[derive(Debug)]
@@ -28,18 +29,29 @@ pub struct Policy {
     pub excerpt: ExcerptPolicy,
     /// What the gate asks for.
     pub gate: GatePolicy,
-    settings: Settings,
+    file: PolicyFile,
 }
+
+/// The JSON Schema of `feedback.json`.
+pub const SCHEMA: &str = include_str!("schema.json");
 
 impl Policy {
     /// Checks `text`, the content of `feedback.json`, and compiles its rules. The empty text
     /// means the defaults. `environment_json` is `{ "name": "value" }`, or empty.
     ///
     /// # Errors
-    /// `invalid-json` with line and column; `invalid-policy` with the path of the key.
+    /// `invalid-json` with line and column; `invalid-policy` with the path of the key, and its
+    /// line and column where the text shows them.
     pub fn parse(text: &str, environment_json: &str) -> Result<Self, Fault> {
+        Self::read(text, environment_json).map_err(|fault| place::named(fault, text))
+    }
+
+    fn read(text: &str, environment_json: &str) -> Result<Self, Fault> {
         let file = PolicyFile::parse(text)?;
         file.excerpt.check()?;
+        file.gate
+            .check()
+            .map_err(|(key, what)| invalid(&format!("`{key}`: {what}")))?;
         let rules = Rules::compile(&file.redaction, &environment(environment_json)?)?;
         if file.record_file.as_deref() == Some("") {
             return Err(invalid(
@@ -53,20 +65,28 @@ impl Policy {
         }
         Ok(Self {
             redaction: Rc::new(rules),
-            excerpt: file.excerpt,
-            gate: file.gate,
-            settings: Settings {
-                record_file: file.record_file,
-                timeout_ms: file.run.timeout,
-                grace_ms: file.run.grace,
-            },
+            excerpt: file.excerpt.clone(),
+            gate: file.gate.clone(),
+            file,
         })
     }
 
     /// Returns `{ "record_file", "timeout_ms", "grace_ms" }`, each null where it is not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
-        serde_json::to_string(&self.settings).unwrap_or_else(|_| "{}".to_owned())
+        let settings = Settings {
+            record_file: self.file.record_file.as_deref(),
+            timeout_ms: self.file.run.timeout.map(|limit| limit.0),
+            grace_ms: self.file.run.grace.map(|limit| limit.0),
+        };
+        serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned())
+    }
+
+    /// Returns the policy with every key present, the defaults filled in. Null is a key that is
+    /// not set and has no default here.
+    #[must_use]
+    pub fn effective_json(&self) -> String {
+        serde_json::to_string(&self.file).unwrap_or_else(|_| "{}".to_owned())
     }
 
     /// Starts a capture with these options, a JSON object, or the empty text for the policy's own.
@@ -96,7 +116,7 @@ impl Policy {
 }
 
 /// `feedback.json` as it is written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 struct PolicyFile {
     record_file: Option<String>,
@@ -105,7 +125,7 @@ struct PolicyFile {
     excerpt: ExcerptPolicy,
     gate: GatePolicy,
     /// For editors; it says nothing to us.
-    #[serde(rename = "$schema")]
+    #[serde(rename = "$schema", skip_serializing)]
     _schema: Option<String>,
 }
 
@@ -121,7 +141,7 @@ impl PolicyFile {
 }
 
 /// The `run` object of `feedback.json`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 struct RunPolicy {
     timeout: Option<Millis>,
@@ -130,10 +150,10 @@ struct RunPolicy {
 
 /// What only a host can carry out.
 #[derive(Debug, Serialize)]
-struct Settings {
-    record_file: Option<String>,
-    timeout_ms: Option<Millis>,
-    grace_ms: Option<Millis>,
+struct Settings<'a> {
+    record_file: Option<&'a str>,
+    timeout_ms: Option<u64>,
+    grace_ms: Option<u64>,
 }
 
 /// A redaction rule as it is listed.

@@ -10,6 +10,7 @@ use super::end::End;
 use super::ending::{Ending, HostStream, Leftover, Stage, Usage};
 use super::expectation::{self, Evidence, Judged};
 use super::failed;
+use super::inputs::{Inputs, Mark};
 use super::intent::{Intent, is_false};
 use super::schema::CURRENT;
 use super::scrub::{Clamped, Redactions, Scrubber};
@@ -57,6 +58,10 @@ pub(super) struct Body {
     expectations: Vec<Judged>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure_signature: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requirement: Option<Mark>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<Inputs>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     leftovers: Vec<Leftover>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,12 +88,15 @@ impl Body {
         ending: Ending,
     ) -> Self {
         let (redactions, clamped) = (intent.redactions.clone(), intent.clamped.clone());
+        let mut intent = intent;
         let mut scrubber = Scrubber::new(rules, redactions, clamped);
         let program = intent.command.first().map_or("", String::as_str);
         let error = sentence(&mut scrubber, &ending, program);
         let outcome = scrub_outcome(&mut scrubber, ending.outcome);
         let leftovers = scrub_leftovers(&mut scrubber, ending.leftovers.unwrap_or_default());
         let stages = scrub_stages(&mut scrubber, ending.stages.unwrap_or_default());
+        let inputs = intent.inputs.take();
+        let inputs = inputs.map(|inputs| inputs.ended(&mut scrubber, ending.inputs));
         scrubber.redactions.add("stdout", &captured.stdout.findings);
         scrubber.redactions.add("stderr", &captured.stderr.findings);
         // A dead runner had no clock.
@@ -120,6 +128,7 @@ impl Body {
             redactions: scrubber.redactions,
             clamped: scrubber.clamped,
             stages,
+            inputs,
             leftovers,
             usage: ending.usage,
             ..Self::begun(intent, outcome, error)
@@ -159,6 +168,8 @@ impl Body {
             stages: Vec::new(),
             expectations,
             failure_signature: None,
+            requirement: intent.requirement,
+            inputs: intent.inputs,
             leftovers: Vec::new(),
             usage: None,
             component: intent.component,

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::inputs::After;
 use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::outcome::Outcome;
@@ -26,6 +27,8 @@ pub(super) struct Ending {
     pub(super) leftovers: Option<Vec<Leftover>>,
     #[serde(default)]
     pub(super) stages: Option<Vec<Stage>>,
+    #[serde(default)]
+    pub(super) inputs: Option<After>,
 }
 
 /// What only the host knows of a stream.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::argv::{self, RawText};
 use super::expectation::{self, Expectation};
+use super::inputs::{Before, Inputs, Mark};
 use super::schema::{CURRENT, Schema};
 use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::document;
@@ -42,6 +43,10 @@ struct Request {
     expect: Option<Expectations>,
     #[serde(default)]
     exploration: Option<bool>,
+    #[serde(default)]
+    requirement: Option<Mark>,
+    #[serde(default)]
+    inputs: Option<Before>,
 }
 
 /// The start of a record, redacted and bounded.
@@ -67,6 +72,10 @@ pub(super) struct Intent {
     pub(super) runner: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) expect: Vec<Expectation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) requirement: Option<Mark>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inputs: Option<Inputs>,
     #[serde(default)]
     pub(super) redactions: Redactions,
     #[serde(default, skip_serializing_if = "Clamped::is_empty")]
@@ -106,6 +115,14 @@ impl Intent {
             let what = "a run that only explores is not judged, so nothing can be expected of it";
             return Err(wrong("exploration", what));
         }
+        let requirement = request.requirement;
+        let requirement = requirement
+            .map(|mark| Mark::of_request(&mut scrubber, mark))
+            .transpose()?;
+        let inputs = request.inputs;
+        let inputs = inputs
+            .map(|inputs| Inputs::of_request(&mut scrubber, inputs))
+            .transpose()?;
         Ok(Self {
             schema_version: CURRENT.to_owned(),
             kind: "intent".to_owned(),
@@ -123,6 +140,8 @@ impl Intent {
             policy,
             runner,
             expect,
+            requirement,
+            inputs,
             redactions: scrubber.redactions,
             clamped: scrubber.clamped,
         })

@@ -11,6 +11,7 @@ mod end;
 mod ending;
 mod expectation;
 mod failed;
+mod inputs;
 mod intent;
 mod notice;
 pub mod schema;
