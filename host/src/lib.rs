@@ -16,10 +16,12 @@ pub mod component;
 pub mod fallback;
 pub mod scribe;
 
+pub mod inputs;
 pub mod lookup;
 pub mod reader;
 pub mod store;
 
+mod plan;
 pub mod project;
 pub mod review;
 pub mod run;
