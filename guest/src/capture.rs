@@ -8,6 +8,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::excerpt::{Cut, Picker, Shares, share};
+use crate::expect::{self, Expectations, Judgement, Observed, Watch};
 use crate::passage::{Outlet, Passage};
 use crate::redact::{Findings, Redactor, Rules};
 use crate::text::PlainText;
@@ -30,6 +31,7 @@ pub struct Capture {
     stderr: Stream,
     max_bytes: usize,
     newest: Source,
+    expectations: Expectations,
 }
 
 impl Capture {
@@ -41,7 +43,19 @@ impl Capture {
             stdout: Stream::new(Rc::clone(&rules), policy.clone()),
             stderr: Stream::new(rules, policy),
             newest: Source::Stdout,
+            expectations: Expectations::default(),
         }
+    }
+
+    /// Returns the capture with what is expected of the streams, before anything was pushed.
+    #[must_use]
+    pub fn expecting(mut self, expectations: Expectations) -> Self {
+        if !expectations.is_empty() {
+            self.stdout.watch = Some(Watch::new(expectations.clone()));
+            self.stderr.watch = Some(Watch::new(expectations.clone()));
+        }
+        self.expectations = expectations;
+        self
     }
 
     /// Takes the next bytes of a stream. How a stream is cut into pushes does not matter.
@@ -107,6 +121,11 @@ impl Capture {
     pub fn finish(mut self) -> Captured {
         self.stdout.flush(None);
         self.stderr.flush(None);
+        let watched = Watched {
+            expectations: self.expectations,
+            stdout: self.stdout.observed(),
+            stderr: self.stderr.observed(),
+        };
         let Shares { stdout, stderr } = share(
             self.max_bytes,
             self.stdout.picker.needs(),
@@ -115,17 +134,43 @@ impl Capture {
         Captured {
             stdout: self.stdout.cut(stdout),
             stderr: self.stderr.cut(stderr),
+            watched,
         }
     }
 }
 
 /// What is kept of both streams.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Captured {
     /// Of standard output.
     pub stdout: Excerpt,
     /// Of standard error.
     pub stderr: Excerpt,
+    /// What was found of what is expected.
+    pub watched: Watched,
+}
+
+/// What was found of what is expected, in both streams.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    expectations: Expectations,
+    stdout: Vec<expect::InStream>,
+    stderr: Vec<expect::InStream>,
+}
+
+impl Captured {
+    /// Judges what is expected, with the exit code and the duration of the command.
+    #[must_use]
+    pub fn judge(&self, exit_code: Option<i32>, duration_ms: Option<u64>) -> Vec<Judgement> {
+        let observed = Observed {
+            stdout: self.watched.stdout.clone(),
+            stderr: self.watched.stderr.clone(),
+            ends_seen: self.stdout.numbers.end_seen && self.stderr.numbers.end_seen,
+            exit_code,
+            duration_ms,
+        };
+        expect::judge(&self.watched.expectations, &observed)
+    }
 }
 
 /// What is kept of one stream.
@@ -187,6 +232,9 @@ struct Stream {
     text: PlainText,
     redactor: Redactor,
     picker: Picker,
+    watch: Option<Watch>,
+    /// Lines that ended with a newline; known once the stream was flushed.
+    lines: u64,
 }
 
 impl Stream {
@@ -199,6 +247,8 @@ impl Stream {
             text: PlainText::default(),
             redactor: Redactor::new(rules),
             picker: Picker::new(policy),
+            watch: None,
+            lines: 0,
         }
     }
 
@@ -211,10 +261,15 @@ impl Stream {
             text,
             redactor,
             picker,
+            watch,
             ..
         } = self;
-        let mut outlet = Outlet { picker, passage };
-        text.push(bytes, |piece| redactor.push(piece, &mut outlet));
+        let mut outlet = Outlet {
+            picker,
+            passage,
+            watch: watch.as_mut(),
+        };
+        text.push(bytes, |piece| outlet.pass(piece, redactor));
     }
 
     fn flush(&mut self, passage: Option<&mut Passage>) {
@@ -225,11 +280,20 @@ impl Stream {
             text,
             redactor,
             picker,
+            watch,
             ..
         } = self;
-        let mut outlet = Outlet { picker, passage };
-        text.finish(|piece| redactor.push(piece, &mut outlet));
+        let mut outlet = Outlet {
+            picker,
+            passage,
+            watch: watch.as_mut(),
+        };
+        text.finish(|piece| outlet.pass(piece, redactor));
+        if let Some(watch) = &mut outlet.watch {
+            watch.end();
+        }
         redactor.finish(&mut outlet);
+        self.lines = picker.lines();
         self.picker.end();
     }
 
@@ -239,6 +303,11 @@ impl Stream {
 
     fn passed(&mut self, passage: &Passage) {
         self.given = passage.open_bytes();
+    }
+
+    fn observed(&mut self) -> Vec<expect::InStream> {
+        let watch = self.watch.take();
+        watch.map_or_else(Vec::new, |watch| watch.finish(self.lines))
     }
 
     fn cut(self, share: usize) -> Excerpt {
@@ -339,7 +408,9 @@ mod tests {
         let bytes = sample();
         let mut plain = capture();
         plain.push(Source::Stdout, &bytes);
-        assert_eq!(plain.finish(), through(&bytes, 1000).1);
+        let (plain, passed) = (plain.finish(), through(&bytes, 1000).1);
+        assert_eq!(plain.stdout, passed.stdout);
+        assert_eq!(plain.stderr, passed.stderr);
     }
 
     #[test]

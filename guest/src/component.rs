@@ -37,6 +37,10 @@ struct Policy(Rc<crate::policy::Policy>);
 
 impl policies::Guest for Component {
     type Policy = Policy;
+
+    fn schema() -> Document {
+        document(crate::policy::SCHEMA.to_owned())
+    }
 }
 
 impl policies::GuestPolicy for Policy {
@@ -47,6 +51,14 @@ impl policies::GuestPolicy for Policy {
 
     fn settings(&self) -> Document {
         document(self.0.settings_json())
+    }
+
+    fn effective(&self) -> Document {
+        document(self.0.effective_json())
+    }
+
+    fn plan(&self, request: String) -> Result<Document, Fault> {
+        Ok(document(crate::requirement::plan(&self.0, &request)?))
     }
 
     fn rules(&self) -> Document {
@@ -264,6 +276,14 @@ impl gate::GuestReview for Review {
         self.0.borrow_mut().consider(&line);
     }
 
+    fn needed_inputs(&self) -> Document {
+        document(self.0.borrow().needed_inputs())
+    }
+
+    fn see_inputs(&self, sight: String) -> Result<(), Fault> {
+        Ok(self.0.borrow_mut().see_inputs(&sight)?)
+    }
+
     fn conclude(this: gate::Review) -> gate::Verdict {
         this.into_inner::<Self>().0.into_inner().conclude().into()
     }
@@ -320,6 +340,11 @@ impl From<crate::gate::Verdict> for gate::Verdict {
                 .collect(),
             judged: verdict.judged,
             superseded: verdict.superseded,
+            evidence: verdict
+                .evidence
+                .into_iter()
+                .map(gate::Evidence::from)
+                .collect(),
         }
     }
 }
@@ -331,6 +356,17 @@ impl From<crate::gate::Reason> for gate::Reason {
             command_id: reason.command_id,
             message: reason.message,
             remedy: reason.remedy,
+            requirement: reason.requirement,
+        }
+    }
+}
+
+impl From<crate::gate::Evidence> for gate::Evidence {
+    fn from(evidence: crate::gate::Evidence) -> Self {
+        Self {
+            requirement: evidence.requirement,
+            command_id: evidence.command_id,
+            message: evidence.message,
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod policy;
 
 pub mod capture;
 pub mod excerpt;
+pub mod expect;
 pub mod filter;
 pub mod passage;
 pub mod redact;
@@ -19,7 +20,10 @@ pub mod document;
 pub mod outcome;
 pub mod record;
 pub mod seal;
+pub mod signature;
 pub mod timestamp;
+
+pub mod requirement;
 
 pub mod gate;
 

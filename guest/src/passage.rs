@@ -3,7 +3,8 @@
 //! It keeps nothing between two calls but how much of the open line was given.
 
 use crate::excerpt::Picker;
-use crate::redact::Sink;
+use crate::expect::Watch;
+use crate::redact::{Redactor, Sink};
 
 /// What one call gives of a stream's redacted text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,14 +63,28 @@ impl Passage {
     }
 }
 
-/// Takes redacted text into the excerpt, and out where it is wanted.
+/// Takes redacted text into the excerpt, past what is expected of it, and out where it is wanted.
 pub(crate) struct Outlet<'a> {
     pub(crate) picker: &'a mut Picker,
     pub(crate) passage: Option<&'a mut Passage>,
+    pub(crate) watch: Option<&'a mut Watch>,
+}
+
+impl Outlet<'_> {
+    /// Hands text on: to what is expected of it as it is, and here after redaction.
+    pub(crate) fn pass(&mut self, text: &str, redactor: &mut Redactor) {
+        if let Some(watch) = &mut self.watch {
+            watch.push(text);
+        }
+        redactor.push(text, self);
+    }
 }
 
 impl Sink for Outlet<'_> {
     fn text(&mut self, text: &str) {
+        if let Some(watch) = &mut self.watch {
+            watch.see(text, self.picker.lines());
+        }
         self.picker.text(text);
         if let Some(passage) = &mut self.passage {
             passage.text.push_str(text);
@@ -77,6 +92,9 @@ impl Sink for Outlet<'_> {
     }
 
     fn retract_line(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.retract_line();
+        }
         self.picker.retract_line();
         if let Some(passage) = &mut self.passage {
             passage.retract_line();

@@ -30,6 +30,12 @@ impl Timestamp {
         Some(Self(seconds * 1_000 + millis))
     }
 
+    /// Returns the time so many milliseconds later.
+    #[must_use]
+    pub fn plus_millis(self, millis: u64) -> Self {
+        Self(self.0.saturating_add_unsigned(millis))
+    }
+
     /// Returns how many milliseconds this is after `other`; negative where it is before.
     #[must_use]
     pub fn millis_after(self, other: Self) -> i64 {

@@ -17,11 +17,13 @@ pub mod fallback;
 mod keep;
 pub mod scribe;
 
+pub mod inputs;
 pub mod lookup;
 pub mod output;
 pub mod reader;
 pub mod store;
 
+mod plan;
 pub mod project;
 pub mod review;
 pub mod run;

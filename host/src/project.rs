@@ -29,6 +29,9 @@ pub struct Project {
     pub policy: String,
     /// The record file, absolute.
     pub record_file: PathBuf,
+    /// What inputs and requirements speak of: the folder of the policy, or where there is none the
+    /// one that was started in. Without symbolic links.
+    pub folder: PathBuf,
     /// What the policy asks of the host.
     pub settings: Settings,
 }
@@ -118,10 +121,14 @@ impl Project {
             }
             (None, None, _, _) => folder.join(RECORD_FILE),
         };
+        let above = policy_file.as_deref().and_then(Path::parent);
+        let project = above.unwrap_or(&folder);
+        let project = project.canonicalize().unwrap_or(project.to_path_buf());
         Ok(Self {
             policy_file,
             policy,
             record_file,
+            folder: project,
             settings,
         })
     }

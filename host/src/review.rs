@@ -2,13 +2,14 @@
 //!
 //! It hands over what the store holds, and decides nothing.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
 use crate::component::{CallError, Component, PolicyError, Session, Verdict};
+use crate::inputs::Inputs;
 use crate::project::Project;
-use crate::reader::{Entry, Reader, Scope};
+use crate::reader::{Entry, PendingState, Reader, Scope};
 use crate::scribe::ComponentScribe;
 use crate::store::{StoreError, verify_opened};
 
@@ -26,11 +27,35 @@ pub enum ReviewError {
     Store(#[from] StoreError),
 }
 
+/// Where evidence begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Since {
+    /// With the oldest record.
+    #[default]
+    Beginning,
+    /// With the record of this id.
+    Record(String),
+    /// With the runs that began then or later.
+    Time(SystemTime),
+}
+
 /// Judges everything that the project's store holds.
 ///
 /// # Errors
 /// Where the store cannot be read or the component cannot answer.
 pub fn review(component: &Component, project: &Project) -> Result<Verdict, ReviewError> {
+    review_since(component, project, &Since::Beginning)
+}
+
+/// Judges what the project's store holds from somewhere on. All of it is checked for damage.
+///
+/// # Errors
+/// Where the store cannot be read or the component cannot answer.
+pub fn review_since(
+    component: &Component,
+    project: &Project,
+    since: &Since,
+) -> Result<Verdict, ReviewError> {
     let mut scribe = ComponentScribe::new(component.clone());
     let file = &project.record_file;
     let reader = Reader::open(file, Scope::All)?;
@@ -40,12 +65,11 @@ pub fn review(component: &Component, project: &Project) -> Result<Verdict, Revie
         .damages
         .iter()
         .map(|damage| {
-            format!(
-                "`{}` line {}: {}",
-                damage.file.display(),
-                damage.line,
-                damage.what
-            )
+            let file = damage.file.display();
+            match damage.line {
+                0 => format!("`{file}`: {}", damage.what),
+                line => format!("`{file}` line {line}: {}", damage.what),
+            }
         })
         .collect();
     let open_runs: Vec<Value> = verification
@@ -53,10 +77,23 @@ pub fn review(component: &Component, project: &Project) -> Result<Verdict, Revie
         .iter()
         .map(|run| serde_json::from_str(&run.intent).unwrap_or_default())
         .collect();
+    let running: Vec<&str> = verification
+        .open_runs
+        .iter()
+        .filter(|run| run.state == PendingState::Running)
+        .map(|run| run.command_id.as_str())
+        .collect();
     let facts = json!({
-        "now": humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
+        "now": rfc3339(SystemTime::now()),
         "open_runs": open_runs,
+        "running": running,
         "damage": damage,
+        "folder": project.folder.to_string_lossy(),
+        "since": match since {
+            Since::Beginning => Value::Null,
+            Since::Record(id) => json!({ "command_id": id }),
+            Since::Time(time) => json!({ "time": rfc3339(*time) }),
+        },
     });
 
     let mut session = Session::open(component, &project.policy, "")?;
@@ -68,5 +105,44 @@ pub fn review(component: &Component, project: &Project) -> Result<Verdict, Revie
             Entry::Damaged { .. } => {}
         }
     }
+    let needed = session.needed_inputs(&review)?;
+    session.see_inputs(&review, &see(project, &needed)?)?;
     Ok(session.conclude(review)?)
+}
+
+/// Looks at the inputs that the component asks for. What cannot be seen is told as well.
+fn see(project: &Project, needed: &str) -> Result<String, ReviewError> {
+    let needed: Vec<Vec<String>> = serde_json::from_str(needed)
+        .map_err(|error| CallError::Unavailable(format!("the needed inputs: {error}")))?;
+    let place = Inputs::new(&project.folder, &project.record_file);
+    let seen = needed.iter().map(|patterns| match place.look(patterns) {
+        Ok(sight) => {
+            let newest = sight
+                .newest
+                .iter()
+                .map(|(path, at)| json!({ "path": path.to_string_lossy(), "at": rfc3339(*at) }));
+            json!({
+                "patterns": patterns,
+                "digest": sight.digest,
+                "files": sight.files,
+                "newest": newest.collect::<Vec<_>>(),
+            })
+        }
+        Err(error) => json!({ "patterns": patterns, "error": error.to_string() }),
+    });
+    let sight = json!({
+        "folder": project.folder.to_string_lossy(),
+        "inputs": seen.collect::<Vec<_>>(),
+    });
+    Ok(sight.to_string())
+}
+
+/// Writes a time. What no record can bear as its time is the beginning of time.
+fn rfc3339(time: SystemTime) -> String {
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    let since = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let time = SystemTime::UNIX_EPOCH + since.min(LAST);
+    humantime::format_rfc3339_millis(time).to_string()
 }

@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
@@ -18,12 +19,14 @@ use crate::ending::Ending;
 use crate::fallback;
 use crate::keep::{Keeper, KeptStreams};
 use crate::lookup::{self, LookupError};
+use crate::plan::{Asked, Planned};
 use crate::project::Project;
 use crate::scribe::ComponentScribe;
 use crate::store::{Appended, FinishError, OpenRun, Options, Store, StoreError};
 use crate::supervise::{self, Command, Control, Limits};
 use crate::watch::{CaptureSink, Redacting};
 
+pub use crate::plan::PlanError;
 pub use crate::watch::{Observer, Silent};
 
 /// What to run, and what was said about it beforehand.
@@ -39,6 +42,8 @@ pub struct Request {
     pub parent: Option<String>,
     /// Capture options as the component takes them (JSON), or the empty text.
     pub capture_options: String,
+    /// The files that the run depends on, relative to the project's folder: `git`, globs, `!GLOB`.
+    pub inputs: Vec<String>,
     /// Runs even where no record can be guaranteed.
     pub best_effort: bool,
     /// Keeps the redacted streams whole in files beside the record file, or does not; the
@@ -86,6 +91,9 @@ pub enum RunError {
     /// What is to be kept of the output cannot be kept so.
     #[error("{0}")]
     CaptureOptions(CallError),
+    /// What must be declared beforehand cannot be.
+    #[error("{0}")]
+    Plan(#[from] PlanError),
     /// A record cannot be guaranteed.
     #[error("{0}")]
     Store(#[from] StoreError),
@@ -189,7 +197,9 @@ impl Runner {
 
         let command_id = new_command_id();
         let (parent, attempt) = self.attempt(request.parent.as_deref(), &mut scribe)?;
-        let described = self.describe(request, &command_id, parent.as_deref(), attempt)?;
+        let planned = self.plan(request, &mut session)?;
+        let described =
+            self.describe(request, &command_id, parent.as_deref(), attempt, &planned)?;
         let intent = session.intend(&described).map_err(RunError::Intent)?;
         // Before the intent is on disk, so that a bad option leaves no trace of a run.
         let capture = session
@@ -232,7 +242,7 @@ impl Runner {
         let keeps = kept.is_some();
         let built = match stopped {
             Some(stopped) => Err(stopped),
-            None => session.build(&intent, capture, &to_json(&ending, kept)),
+            None => session.build(&intent, capture, &to_json(&ending, &planned, kept)),
         };
         let (body, fallback) = match built {
             Ok(body) => (body, None),
@@ -316,6 +326,22 @@ impl Runner {
         ))
     }
 
+    /// Asks what must be declared beforehand, and looks at the inputs.
+    fn plan(&self, request: &Request, session: &mut Session) -> Result<Planned, RunError> {
+        let command = supervise::shown_argv(&request.command);
+        let asked = Asked {
+            command: command
+                .iter()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
+            cwd: &working_directory(&request.command)?,
+            expect: json!([]),
+            inputs: &request.inputs,
+            exploration: false,
+        };
+        Ok(Planned::of(session, &self.project, &asked)?)
+    }
+
     /// Returns the request as the component takes it.
     fn describe(
         &self,
@@ -323,13 +349,9 @@ impl Runner {
         command_id: &str,
         parent: Option<&str>,
         attempt: u64,
+        planned: &Planned,
     ) -> Result<String, RunError> {
-        let here = std::env::current_dir().map_err(RunError::WorkingDirectory)?;
-        let cwd = request
-            .command
-            .cwd
-            .as_ref()
-            .map_or_else(|| here.clone(), |cwd| here.join(cwd));
+        let cwd = working_directory(&request.command)?;
         let command: Vec<Value> = supervise::shown_argv(&request.command)
             .iter()
             .map(|argument| exact(argument.as_bytes()))
@@ -345,6 +367,9 @@ impl Runner {
             "component": self.component.digest(),
             "policy": self.project.policy_digest(),
             "runner": env!("CARGO_PKG_VERSION"),
+            "expect": planned.expect,
+            "requirement": planned.requirement,
+            "inputs": planned.before(&self.project),
         });
         Ok(described.to_string())
     }
@@ -360,18 +385,37 @@ fn exact(bytes: &[u8]) -> Value {
     }
 }
 
-/// The `ending` document: how the run ended, and what was kept of its output.
+/// The `ending` document: how the run ended, what was kept of its output, and the inputs as they
+/// are now.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
     ending: &'a Ending,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<KeptStreams>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<Value>,
 }
 
-/// Every ending has a JSON form; the empty text would be refused by the component.
-fn to_json(ending: &Ending, kept: Option<KeptStreams>) -> String {
-    serde_json::to_string(&Document { ending, kept }).unwrap_or_default()
+/// Returns the directory that the command will run in.
+fn working_directory(command: &Command) -> Result<PathBuf, RunError> {
+    let here = std::env::current_dir().map_err(RunError::WorkingDirectory)?;
+    Ok(command
+        .cwd
+        .as_ref()
+        .map_or(here.clone(), |cwd| here.join(cwd)))
+}
+
+/// Every ending has a JSON form; the empty text would be refused by the component. The inputs
+/// are looked at again only where the command itself came to its end.
+fn to_json(ending: &Ending, planned: &Planned, kept: Option<KeptStreams>) -> String {
+    let inputs = ending.exit_code().map(|_| planned.after());
+    let document = Document {
+        ending,
+        kept,
+        inputs,
+    };
+    serde_json::to_string(&document).unwrap_or_default()
 }
 
 fn environment_json(environment: &[(OsString, OsString)]) -> String {

@@ -14,14 +14,14 @@ use super::words::Kind;
 /// The highest grade.
 pub(super) const HIGHEST: u8 = 8;
 /// Lines of this grade and above are kept with the lines around them.
-pub(super) const EXPLAINED: u8 = 4;
+pub(crate) const EXPLAINED: u8 = 4;
 /// Lines of this grade and above are those by which a tool says that something failed.
 pub(super) const MARKED: u8 = 5;
 /// The bytes of a line that are looked at.
 pub(super) const LOOKED_AT: usize = 1000;
 
 /// Returns the grade of a line, 0 to [`HIGHEST`].
-pub(super) fn grade(line: &str) -> u8 {
+pub(crate) fn grade(line: &str) -> u8 {
     let line = prefix(line, LOOKED_AT);
     if screen::may_matter(line) {
         grade_of_what_may_matter(line)

@@ -27,6 +27,8 @@ mod search;
 mod tail;
 mod words;
 
+pub(crate) use grade::{EXPLAINED, grade as grade_of};
+
 pub use budget::{Shares, share};
 pub use picker::{Cut, Picker};
 pub use policy::{CaptureOptions, ExcerptPolicy};

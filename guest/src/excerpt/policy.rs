@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fault::{Fault, FaultCode};
 
@@ -13,7 +13,7 @@ const LINE_BYTES: RangeInclusive<usize> = 80..=4_096;
 const LINES: RangeInclusive<usize> = 0..=10_000;
 
 /// The `excerpt` object of `feedback.json`.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExcerptPolicy {
     /// Bytes of text for both streams together, 512 to 65,536.

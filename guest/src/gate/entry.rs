@@ -22,7 +22,7 @@ pub(super) enum Entry {
     /// The notice that rotation dropped a file.
     Notice,
     /// A run that says of itself that it only explores.
-    Exploration,
+    Exploration(Box<Run>),
     /// Nothing that can be judged.
     Unusable(Reason),
 }
@@ -50,6 +50,11 @@ pub(super) struct Run {
     pub(super) stderr_tail: Option<SomeText>,
     pub(super) stages: Option<Vec<Object<Stage>>>,
     pub(super) expectations: Option<Vec<Object<Expectation>>>,
+    pub(super) failure_signature: Option<String>,
+    #[serde(default, deserialize_with = "flag")]
+    pub(super) exploration: bool,
+    pub(super) requirement: Option<Object<Mark>>,
+    pub(super) inputs: Option<Object<Inputs>>,
     pub(super) clamped: Option<Map<String, Value>>,
     pub(super) component: Option<String>,
 }
@@ -71,6 +76,24 @@ pub(super) struct Expectation {
     pub(super) seen: Option<Value>,
 }
 
+/// The requirement that the run was started under.
+#[derive(Debug, Deserialize)]
+pub(super) struct Mark {
+    pub(super) name: Option<String>,
+    pub(super) digest: Option<String>,
+}
+
+/// The files that the run depends on.
+#[derive(Debug, Deserialize)]
+pub(super) struct Inputs {
+    pub(super) patterns: Option<Vec<String>>,
+    pub(super) folder: Option<String>,
+    pub(super) files: Option<u64>,
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
+    pub(super) error: Option<String>,
+}
+
 /// What every line has, whatever its schema.
 #[derive(Deserialize)]
 struct Head {
@@ -78,7 +101,6 @@ struct Head {
     kind: Option<String>,
     command_id: Option<String>,
     outcome: Option<String>,
-    exploration: Option<bool>,
 }
 
 /// Reads a line. Any text has an answer.
@@ -86,13 +108,20 @@ pub(super) fn read(line: &str) -> Entry {
     match read_head(line) {
         Ok(head) => match head.kind.as_deref() {
             Some("drop") => Entry::Notice,
-            Some("run") if head.exploration == Some(true) => Entry::Exploration,
-            Some("run") => read_run(line, &head, false),
+            Some("run") => match read_run(line, &head, false) {
+                Entry::Run(run) if run.exploration => Entry::Exploration(run),
+                other => other,
+            },
             Some("fallback") => read_run(line, &head, true),
             Some(_) | None => unsupported(&head, "is of a kind that this component does not know"),
         },
         Err(reason) => Entry::Unusable(reason),
     }
+}
+
+/// Reads an intent as far as it says which command was begun.
+pub(super) fn read_intent(intent: &Value) -> Option<Run> {
+    Run::deserialize(intent).ok()
 }
 
 fn read_head(line: &str) -> Result<Head, Reason> {
@@ -155,6 +184,11 @@ fn no_record(id: &str, cause: &serde_json::Error) -> Reason {
     let column = cause.column();
     let message = format!("a line of the store is no record: {what} (column {column})");
     Reason::new(ReasonCode::StoreDamaged, &shown::id(id), message)
+}
+
+/// A flag that is false where it is absent or null.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Option::<bool>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// Reads an object. A derived type alone would take a list as well, by position.

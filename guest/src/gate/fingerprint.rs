@@ -12,6 +12,10 @@ use super::entry::Run;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Same(u64);
 
+/// A program, whatever its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Program(u64);
+
 /// What a line says, whatever its place in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Content(u64);
@@ -32,6 +36,20 @@ pub(super) fn same(run: &Run) -> Option<Same> {
     let mut hasher = DefaultHasher::new();
     (command, &run.command_base64, cwd, &run.cwd_base64).hash(&mut hasher);
     Some(Same(hasher.finish()))
+}
+
+/// What makes two runs runs of the same program: the file name of the first argument. `None` where
+/// it was redacted, or is not known exactly.
+pub(super) fn program(run: &Run) -> Option<Program> {
+    let command = run.command.as_ref()?;
+    let base64 = run.command_base64.as_ref().and_then(|list| list.first());
+    let name = command.first()?.rsplit('/').next()?;
+    if name.is_empty() || name.contains("[REDACTED") || base64.is_some_and(Option::is_some) {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    Some(Program(hasher.finish()))
 }
 
 /// A fingerprint of a line without its place in the store.

@@ -2,7 +2,9 @@
 //!
 //! It does not look at other runs; a later success is the review's matter.
 
-use super::entry::{Expectation, Object, Run, Stage};
+use super::entry::{Object, Run, Stage};
+use super::expected;
+use super::freshness;
 use super::shown;
 use super::verdict::ReasonCode;
 use super::{GatePolicy, Sigpipe};
@@ -36,14 +38,14 @@ impl Judgement {
         self.failures.into_iter().chain(self.contradictions)
     }
 
-    fn fails(&mut self, code: ReasonCode, what: impl Into<String>) {
+    pub(super) fn fails(&mut self, code: ReasonCode, what: impl Into<String>) {
         self.failures.push(Finding {
             code,
             what: what.into(),
         });
     }
 
-    fn contradicts(&mut self, what: impl Into<String>) {
+    pub(super) fn contradicts(&mut self, what: impl Into<String>) {
         self.contradictions.push(Finding {
             code: ReasonCode::ContradictoryRecord,
             what: what.into(),
@@ -63,9 +65,8 @@ pub(super) fn judge(policy: &GatePolicy, run: &Run) -> Judgement {
     }
     judge_outcome(run, &mut judgement);
     judge_stages(policy, run, &mut judgement);
-    for Object(expectation) in run.expectations.as_deref().unwrap_or_default() {
-        judge_expectation(expectation, &mut judgement);
-    }
+    expected::judge(run, &mut judgement);
+    freshness::judge(run, &mut judgement);
     if let Some(required) = &policy.require_component
         && run.component.as_ref() != Some(required)
     {
@@ -78,6 +79,16 @@ pub(super) fn judge(policy: &GatePolicy, run: &Run) -> Judgement {
     judgement
 }
 
+/// Returns what in a run that only explores cannot be. Nothing else in it is judged.
+pub(super) fn contradictions(run: &Run) -> Judgement {
+    let mut judgement = Judgement::default();
+    find_contradictions(run, &mut judgement);
+    if run.failure_signature.is_some() || run.expectations.is_some() {
+        judgement.contradicts("says that it only explores, and was judged");
+    }
+    judgement
+}
+
 /// Gives every outcome its opinion. A code beside another outcome than `exited` changes
 /// nothing here; it is found as a contradiction.
 fn judge_outcome(run: &Run, judgement: &mut Judgement) {
@@ -86,7 +97,7 @@ fn judge_outcome(run: &Run, judgement: &mut Judgement) {
     };
     let because = run.error.as_deref().map(shown::text);
     let (code, default) = match outcome {
-        OutcomeKind::Exited => return judge_exit(run.exit_code, judgement),
+        OutcomeKind::Exited => return judge_exit(run, judgement),
         OutcomeKind::Signaled => (ReasonCode::Signaled, "was killed by a signal"),
         OutcomeKind::TimedOut => (ReasonCode::TimedOut, "timed out"),
         OutcomeKind::Cancelled => (ReasonCode::Cancelled, "was cancelled"),
@@ -100,9 +111,11 @@ fn judge_outcome(run: &Run, judgement: &mut Judgement) {
     judgement.fails(code, what);
 }
 
-fn judge_exit(exit_code: Option<i64>, judgement: &mut Judgement) {
-    match exit_code {
+fn judge_exit(run: &Run, judgement: &mut Judgement) {
+    match run.exit_code {
         Some(0) => {}
+        // Another code is success only where it was named before the run.
+        Some(_) if expected::names_the_code(run) => {}
         Some(code) => judgement.fails(ReasonCode::NonZeroExit, format!("exited with code {code}")),
         None => judgement.contradicts("says `exited` and has no exit code"),
     }
@@ -111,11 +124,21 @@ fn judge_exit(exit_code: Option<i64>, judgement: &mut Judgement) {
 /// Every stage must succeed: the code of a pipeline is only that of its last stage.
 fn judge_stages(policy: &GatePolicy, run: &Run, judgement: &mut Judgement) {
     let stages = run.stages.as_deref().unwrap_or_default();
-    let last_succeeded = stages.last().is_some_and(|Object(last)| succeeded(last));
+    // The code of the last stage is that of the run.
+    let is_expected = |stage: &Stage| {
+        stage.signal.is_none() && stage.exit_code == run.exit_code && expected::names_the_code(run)
+    };
+    let ends_well = |stage: &Stage| succeeded(stage) || is_expected(stage);
+    let last_succeeded = stages.last().is_some_and(|Object(last)| ends_well(last));
     let forgiven = policy.sigpipe == Sigpipe::Allow && last_succeeded;
     for (place, Object(stage)) in stages.iter().enumerate() {
         let is_last = place + 1 == stages.len();
-        if succeeded(stage) || (forgiven && !is_last && broke_its_pipe(stage)) {
+        let is_fine = if is_last {
+            ends_well(stage)
+        } else {
+            succeeded(stage) || (forgiven && broke_its_pipe(stage))
+        };
+        if is_fine {
             continue;
         }
         let name = stage.command.as_deref().map(shown::text);
@@ -148,21 +171,6 @@ fn broke_its_pipe(stage: &Stage) -> bool {
         (Some(code), None) => code == SIGPIPE_STATUS,
         (Some(_), Some(_)) | (None, None) => false,
     }
-}
-
-/// An expectation holds only where the record says so.
-fn judge_expectation(expectation: &Expectation, judgement: &mut Judgement) {
-    if expectation.held == Some(true) {
-        return;
-    }
-    let show = |value: &Option<serde_json::Value>| {
-        let value = value.as_ref().map(ToString::to_string);
-        shown::text(value.as_deref().unwrap_or("nothing"))
-    };
-    let kind = shown::text(expectation.kind.as_deref().unwrap_or("unnamed"));
-    let (expected, seen) = (show(&expectation.expected), show(&expectation.seen));
-    let what = format!("does not meet the expectation `{kind}`: expected {expected}, saw {seen}");
-    judgement.fails(ReasonCode::UnmetExpectation, what);
 }
 
 /// Finds what no runner writes, so that an edited record does not pass.
@@ -203,7 +211,19 @@ fn find_contradictions(run: &Run, judgement: &mut Judgement) {
     for (_, key) in gaps.into_iter().filter(|(holds, _)| *holds) {
         judgement.contradicts(format!("has no usable `{key}`"));
     }
+    let signature = run.failure_signature.as_deref();
+    if signature.is_some_and(|signature| !is_signature(signature)) {
+        judgement.contradicts("has no usable `failure_signature`");
+    }
+    if signature.is_some() && judgement.failures.is_empty() && !run.exploration {
+        judgement.contradicts("has a failure signature beside a success");
+    }
     if run.parent_command_id.as_deref() == Some(run.command_id.as_str()) {
         judgement.contradicts("says that it retries itself");
     }
+}
+
+fn is_signature(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == 16 && text.bytes().all(is_digit)
 }

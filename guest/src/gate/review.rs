@@ -8,14 +8,19 @@ use std::rc::Rc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::GatePolicy;
 use super::entry::{self, Entry, Run};
-use super::fingerprint::{self, Content, Same};
-use super::judge::{Finding, judge};
+use super::evidence::{self, Claim};
+use super::fingerprint::{self, Content, Program, Same};
+use super::freshness::Sight;
+use super::judge::{self, Finding, judge};
+use super::repeat::Repeats;
 use super::shown;
-use super::verdict::{Reason, ReasonCode, Verdict};
+use super::since::Since;
+use super::verdict::{Evidence, Reason, ReasonCode, Verdict};
+use super::{GatePolicy, Retry};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
+use crate::outcome::OutcomeKind;
 use crate::policy::Policy;
 use crate::redact::{Rules, redact};
 use crate::timestamp::Timestamp;
@@ -31,22 +36,37 @@ struct Facts {
     open_runs: Option<Vec<Value>>,
     #[serde(default)]
     damage: Option<Vec<String>>,
+    /// The ids of open runs whose runner is alive.
+    #[serde(default)]
+    running: Option<HashSet<String>>,
+    /// The folder of the policy, without symbolic links.
+    #[serde(default)]
+    folder: Option<String>,
+    /// Where evidence begins.
+    #[serde(default)]
+    since: Option<Since>,
 }
 
 /// A verdict over many records, given one at a time.
 #[derive(Debug)]
 pub struct Review {
     policy: GatePolicy,
+    rules: Rc<Rules>,
     now: Timestamp,
     open_runs: Vec<Value>,
+    running: HashSet<String>,
+    folder: String,
+    since: Option<Since>,
+    sight: Sight,
     /// The attempts in store order.
     attempts: Vec<Attempt>,
-    /// The newest attempt of every chain.
-    chains: Vec<usize>,
+    /// The attempts of every chain, oldest first.
+    chains: Vec<Vec<usize>>,
     /// For every id: its content, and its attempt.
     seen: HashMap<String, (Content, usize)>,
     /// For every exactly known command and directory: its newest success.
     successes: HashMap<Same, usize>,
+    repeats: Repeats,
     /// What nothing can make up for, with the number of attempts that stood before it.
     damage: Vec<(usize, Reason)>,
 }
@@ -58,8 +78,14 @@ struct Attempt {
     named: String,
     chain: usize,
     same: Option<Same>,
+    program: Option<Program>,
+    /// Its command was never started, so that nothing of it was tried.
+    never_started: bool,
+    /// How often its failure has come in a row.
+    repeated: u32,
     started: Option<Timestamp>,
     standing: Standing,
+    claim: Claim,
 }
 
 /// How a run stands by itself.
@@ -73,7 +99,8 @@ enum Standing {
 }
 
 impl Review {
-    /// Starts a review with what the host knows: `now`, `open_runs`, `damage`.
+    /// Starts a review with what the host knows: `now`, `open_runs`, `running`, `damage`,
+    /// `folder`, `since`.
     ///
     /// # Errors
     /// `invalid-json` with the path of the key.
@@ -83,16 +110,26 @@ impl Review {
             let message = "facts: `now`: expected an RFC 3339 time";
             return Err(Fault::new(FaultCode::InvalidJson, message));
         };
+        if facts.folder.is_none() && !policy.gate.requirements.is_empty() {
+            let message = "facts: `folder`: missing, and the policy has requirements";
+            return Err(Fault::new(FaultCode::InvalidJson, message));
+        }
         let damage = facts.damage.unwrap_or_default();
         let damage = damage.iter().map(|text| damaged(&policy.redaction, text));
         Ok(Self {
             policy: policy.gate.clone(),
+            rules: Rc::clone(&policy.redaction),
             now,
             open_runs: facts.open_runs.unwrap_or_default(),
+            running: facts.running.unwrap_or_default(),
+            folder: facts.folder.unwrap_or_default(),
+            since: facts.since,
+            sight: Sight::default(),
             attempts: Vec::new(),
             chains: Vec::new(),
             seen: HashMap::new(),
             successes: HashMap::new(),
+            repeats: Repeats::default(),
             damage: damage.map(|reason| (0, reason)).collect(),
         })
     }
@@ -101,42 +138,179 @@ impl Review {
     pub fn consider(&mut self, line: &str) {
         match entry::read(line) {
             Entry::Run(run) => self.consider_run(&run, fingerprint::content(line)),
-            Entry::Notice | Entry::Exploration => {}
+            Entry::Notice => {}
+            Entry::Exploration(run) => {
+                let place = self.attempts.len();
+                let wrong = judge::contradictions(&run).into_findings();
+                let reasons = wrong.map(|finding| (place, shown::reason(&run, &finding)));
+                self.damage.extend(reasons);
+            }
             Entry::Unusable(reason) => self.damage.push((self.attempts.len(), reason)),
         }
     }
 
+    /// Returns the input patterns that a host must look at before [`Self::conclude`], a list of
+    /// lists: those of the successes that speak for a chain.
+    #[must_use]
+    pub fn needed_inputs(&self) -> String {
+        let speaks = |(place, _): &(usize, &Attempt)| self.speaker(*place) == *place;
+        let speakers = self.attempts.iter().enumerate().filter(speaks);
+        let needed = speakers.map(|(_, attempt)| attempt).filter(|attempt| {
+            matches!(attempt.standing, Standing::Success)
+                && evidence::counts(&self.policy, attempt.claim.meets)
+        });
+        let mut lists: Vec<&[String]> = Vec::new();
+        for inputs in needed.filter_map(|attempt| attempt.claim.inputs.as_ref()) {
+            if !lists.contains(&inputs.patterns.as_slice()) {
+                lists.push(&inputs.patterns);
+            }
+        }
+        serde_json::to_string(&lists).unwrap_or_else(|_| "[]".to_owned())
+    }
+
+    /// Takes what a host saw when it looked at the inputs.
+    ///
+    /// # Errors
+    /// `invalid-json` with the path of the key.
+    pub fn see_inputs(&mut self, sight_json: &str) -> Result<(), Fault> {
+        self.sight = Sight::read(sight_json)?;
+        Ok(())
+    }
+
     /// Decides.
     #[must_use]
-    pub fn conclude(self) -> Verdict {
-        let mut reasons = self.damage.into_iter().peekable();
+    pub fn conclude(mut self) -> Verdict {
+        let stale = self.stale();
+        let required = self.required();
+        let mut reasons = std::mem::take(&mut self.damage).into_iter().peekable();
         let mut all = Vec::new();
         let mut superseded = Vec::new();
         for (place, attempt) in self.attempts.iter().enumerate() {
             while let Some((_, reason)) = reasons.next_if(|(before, _)| *before <= place) {
                 all.push(reason);
             }
+            if !evidence::counts(&self.policy, attempt.claim.meets) {
+                continue;
+            }
+            let missing = stale
+                .get(&place)
+                .into_iter()
+                .chain(required.lacking.get(&place));
+            all.extend(missing.map(|finding| self.reason(attempt, finding, "")));
             let Standing::Failed(findings) = &attempt.standing else {
                 continue;
             };
-            match made_up_for(&self.attempts, &self.chains, &self.successes, place) {
+            let speaker = self.speaker(place);
+            match self.made_up_for(speaker) {
                 Some(by) => superseded.push(superseded_line(attempt, findings, by)),
-                None if self.chains.get(attempt.chain) == Some(&place) => {
-                    all.extend(findings.iter().map(|finding| attempt.reason(finding)));
+                None if speaker == place => {
+                    let other = self.other_retry(place);
+                    let reasons = findings
+                        .iter()
+                        .map(|finding| self.reason(attempt, finding, &other));
+                    all.extend(reasons);
+                    all.extend(self.same_failure(attempt));
                 }
-                // Its chain went on, and the newest attempt speaks for all of it.
+                // Its chain went on, and a later attempt speaks for it.
                 None => {}
             }
         }
         all.extend(reasons.map(|(_, reason)| reason));
-        let recorded: HashSet<&str> = self.seen.keys().map(String::as_str).collect();
-        all.extend(
-            self.open_runs
-                .iter()
-                .filter_map(|open| open_run(open, &recorded)),
-        );
-        let judged = u32::try_from(self.attempts.len()).unwrap_or(u32::MAX);
-        Verdict::of(all, judged, superseded)
+        all.extend(required.never_run);
+        all.extend(self.open_reasons());
+        let judged = self.attempts.iter();
+        let judged = judged.filter(|attempt| evidence::counts(&self.policy, attempt.claim.meets));
+        let judged = u32::try_from(judged.count()).unwrap_or(u32::MAX);
+        let met = required.met.into_iter();
+        let met = met.filter(|(place, _)| !stale.contains_key(place));
+        let evidence = met.map(|(_, evidence)| evidence).collect();
+        Verdict::of(all, judged, superseded).with_evidence(evidence)
+    }
+
+    fn reason(&self, attempt: &Attempt, finding: &Finding, also: &str) -> Reason {
+        let reason = attempt.reason(finding, also);
+        let requirement = attempt
+            .claim
+            .meets
+            .and_then(|place| self.policy.requirements.get(place));
+        match requirement {
+            Some(requirement) => reason.for_requirement(&requirement.name),
+            None => reason,
+        }
+    }
+
+    /// The successes that speak for their chain, that no later one speaks for, and that are older
+    /// than their inputs.
+    fn stale(&self) -> HashMap<usize, Finding> {
+        let fresh = |place: usize| {
+            let attempt = self.attempts.get(place)?;
+            let Standing::Success = attempt.standing else {
+                return None;
+            };
+            let later = attempt.same.and_then(|same| self.successes.get(&same));
+            if later.is_some_and(|later| *later > place) {
+                return None;
+            }
+            let inputs = attempt.claim.inputs.as_ref()?;
+            Some((place, self.sight.stale(&self.rules, inputs)?))
+        };
+        let speaks = |place: &usize| self.speaker(*place) == *place;
+        let speakers = (0..self.attempts.len()).filter(speaks);
+        speakers.filter_map(fresh).collect()
+    }
+
+    /// What the requirements make of the newest run that each of them has.
+    fn required(&self) -> Required {
+        let mut required = Required::default();
+        for (number, requirement) in self.policy.requirements.iter().enumerate() {
+            let meets = |attempt: &Attempt| attempt.claim.meets == Some(number);
+            let Some(place) = self.attempts.iter().rposition(meets) else {
+                let reason = evidence::never_run(requirement, self.since.is_some());
+                required.never_run.push(reason);
+                continue;
+            };
+            let Some(attempt) = self.attempts.get(place) else {
+                continue;
+            };
+            match &attempt.standing {
+                Standing::Success => {}
+                // It has its own reasons.
+                Standing::Failed(_) | Standing::Distrusted => continue,
+            }
+            match evidence::lacking(requirement, &attempt.claim, attempt.started, self.now) {
+                Some(finding) => {
+                    required.lacking.insert(place, finding);
+                }
+                None => required.met.push((
+                    place,
+                    Evidence {
+                        requirement: requirement.name.clone(),
+                        command_id: attempt.command_id.clone(),
+                        message: attempt.named.clone(),
+                    },
+                )),
+            }
+        }
+        required
+    }
+
+    /// The runs that have begun and not ended. Where others do not count, open ones do not.
+    fn open_reasons(&self) -> Vec<Reason> {
+        let open = self.open_runs.iter().filter_map(|intent| {
+            let id = intent
+                .get("command_id")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            // A runner that is alive has not written its record; whoever did, it was another.
+            if self.seen.contains_key(id) && !self.running.contains(id) {
+                return None;
+            }
+            let run = entry::read_intent(intent).filter(|run| run.command.is_some());
+            let claim = run.map(|run| Claim::of(&self.policy, &self.folder, &run, None));
+            let counts = claim.is_none_or(|claim| evidence::counts(&self.policy, claim.meets));
+            counts.then(|| open_run(intent, id))
+        });
+        open.collect()
     }
 
     fn consider_run(&mut self, run: &Run, content: Content) {
@@ -150,21 +324,35 @@ impl Review {
             return;
         }
         let place = self.attempts.len();
-        self.seen.insert(run.command_id.clone(), (content, place));
         let started = run.started_at.as_deref().and_then(Timestamp::parse);
+        if let Some(since) = &mut self.since
+            && !since.has_begun(&run.command_id, started)
+        {
+            return;
+        }
+        self.seen.insert(run.command_id.clone(), (content, place));
         let standing = self.stand(run, started);
         let same = fingerprint::same(run);
         if let (Standing::Success, Some(same)) = (&standing, same) {
             self.remember_success(same, place, started);
         }
-        let chain = self.join_chain(run, place);
+        let claim = Claim::of(&self.policy, &self.folder, run, started);
+        let parent = self.parent(run);
+        let failed = matches!(standing, Standing::Failed(_));
+        let signature = run.failure_signature.as_deref().filter(|_| failed);
+        let repeated = self.repeats.count(place, parent, same, signature);
+        let chain = self.join_chain(parent, place, claim.meets);
         self.attempts.push(Attempt {
             command_id: shown::id(&run.command_id),
             named: shown::named_run(run),
             chain,
             same,
+            program: fingerprint::program(run),
+            never_started: run.outcome == Some(OutcomeKind::NotStarted),
+            repeated,
             started,
             standing,
+            claim,
         });
     }
 
@@ -197,24 +385,101 @@ impl Review {
     }
 
     /// Only an earlier line can be a parent: a link to a later one says nothing about what
-    /// was retried, and could go in a circle. An attempt whose parent was rotated away starts
-    /// its own chain.
-    fn join_chain(&mut self, run: &Run, place: usize) -> usize {
-        let parent = run.parent_command_id.as_ref();
-        let parent = parent
-            .and_then(|id| self.seen.get(id))
-            .map(|(_, place)| *place);
+    /// was retried, and could go in a circle.
+    fn parent(&self, run: &Run) -> Option<usize> {
+        let parent = run.parent_command_id.as_ref()?;
+        self.seen.get(parent).map(|(_, place)| *place)
+    }
+
+    /// An attempt whose parent was rotated away starts its own chain. So does one that meets
+    /// another requirement than its parent: a required run is made up for only by one that meets
+    /// the same.
+    fn join_chain(&mut self, parent: Option<usize>, place: usize, meets: Option<usize>) -> usize {
         let chain = parent
             .and_then(|parent| self.attempts.get(parent))
+            .filter(|parent| parent.claim.meets == meets)
             .map(|parent| parent.chain);
         if let Some(chain) = chain
-            && let Some(newest) = self.chains.get_mut(chain)
+            && let Some(attempts) = self.chains.get_mut(chain)
         {
-            *newest = place;
+            attempts.push(place);
             return chain;
         }
-        self.chains.push(place);
+        self.chains.push(vec![place]);
         self.chains.len() - 1
+    }
+
+    /// The newest attempt of the chain that can speak for the attempt at `place`: itself, or a
+    /// later one that tries the same.
+    fn speaker(&self, place: usize) -> usize {
+        let Some(attempt) = self.attempts.get(place) else {
+            return place;
+        };
+        let chain = self
+            .chains
+            .get(attempt.chain)
+            .map_or(&[][..], Vec::as_slice);
+        let later = chain.iter().rev().take_while(|later| **later > place);
+        let tries_the_same = |later: &&usize| {
+            let later = self.attempts.get(**later);
+            later.is_some_and(|later| self.tries_the_same(attempt, later))
+        };
+        let mut speakers = later.filter(tries_the_same);
+        speakers.next().copied().unwrap_or(place)
+    }
+
+    /// Whether a later attempt of a chain tries again what an earlier one tried. Of a command
+    /// that was never started nothing was tried, so that any correction does.
+    fn tries_the_same(&self, earlier: &Attempt, later: &Attempt) -> bool {
+        earlier.never_started
+            || match self.policy.retry {
+                Retry::SameCommand => earlier.same.is_some() && earlier.same == later.same,
+                Retry::SameProgram => earlier.program.is_some() && earlier.program == later.program,
+                Retry::AnyCommand => true,
+            }
+    }
+
+    /// The success that makes up for a chain in which the attempt at `speaker` speaks: that
+    /// attempt, or else a later run of the very same command.
+    fn made_up_for(&self, speaker: usize) -> Option<&Attempt> {
+        let newest = self.attempts.get(speaker)?;
+        match newest.standing {
+            Standing::Success => Some(newest),
+            Standing::Distrusted => None,
+            Standing::Failed(_) => {
+                let later_place = *self.successes.get(&newest.same?)?;
+                let later = self.attempts.get(later_place)?;
+                let is_later = later_place > speaker && later.started >= newest.started;
+                is_later.then_some(later)
+            }
+        }
+    }
+
+    /// Says that a chain went on with something else, which proves nothing of this attempt.
+    fn other_retry(&self, place: usize) -> String {
+        let attempt = self.attempts.get(place);
+        let chain = attempt.and_then(|attempt| self.chains.get(attempt.chain));
+        let newest = chain.and_then(|chain| chain.last());
+        let newest = newest.filter(|newest| **newest > place);
+        match newest.and_then(|newest| self.attempts.get(*newest)) {
+            Some(newest) => {
+                let named = &newest.named;
+                format!("; its retry {named} is another command and does not make up for it")
+            }
+            None => String::new(),
+        }
+    }
+
+    fn same_failure(&self, attempt: &Attempt) -> Option<Reason> {
+        let most = self.policy.max_same_failures?.get();
+        (attempt.repeated > most).then(|| {
+            let times = attempt.repeated;
+            let message = format!(
+                "{} failed in the same way {times} times in a row; the policy allows {most}",
+                attempt.named
+            );
+            Reason::new(ReasonCode::SameFailure, &attempt.command_id, message)
+        })
     }
 
     /// Of two successes the one that began later is newer, whichever ended first.
@@ -230,32 +495,25 @@ impl Review {
 }
 
 impl Attempt {
-    fn reason(&self, finding: &Finding) -> Reason {
-        let message = format!("{} {}", self.named, finding.what);
-        Reason::new(finding.code, &self.command_id, message)
+    fn reason(&self, finding: &Finding, also: &str) -> Reason {
+        let message = format!("{} {}{also}", self.named, finding.what);
+        let reason = Reason::new(finding.code, &self.command_id, message);
+        match self.standing {
+            Standing::Success if finding.code == ReasonCode::UnmetExpectation => {
+                reason.with_remedy(evidence::DECLARE)
+            }
+            Standing::Success | Standing::Failed(_) | Standing::Distrusted => reason,
+        }
     }
 }
 
-/// The success that makes up for the failed attempt at `place`: the newest attempt of its
-/// chain, or else a later run of the very same command as that newest attempt.
-fn made_up_for<'a>(
-    attempts: &'a [Attempt],
-    chains: &[usize],
-    successes: &HashMap<Same, usize>,
-    place: usize,
-) -> Option<&'a Attempt> {
-    let newest_place = *chains.get(attempts.get(place)?.chain)?;
-    let newest = attempts.get(newest_place)?;
-    match newest.standing {
-        Standing::Success => Some(newest),
-        Standing::Distrusted => None,
-        Standing::Failed(_) => {
-            let later_place = *successes.get(&newest.same?)?;
-            let later = attempts.get(later_place)?;
-            let is_later = later_place > newest_place && later.started >= newest.started;
-            is_later.then_some(later)
-        }
-    }
+/// What the requirements make of the runs.
+#[derive(Default)]
+struct Required {
+    /// For the place of a success: why it is no evidence.
+    lacking: HashMap<usize, Finding>,
+    never_run: Vec<Reason>,
+    met: Vec<(usize, Evidence)>,
 }
 
 fn superseded_line(attempt: &Attempt, findings: &[Finding], by: &Attempt) -> String {
@@ -263,8 +521,13 @@ fn superseded_line(attempt: &Attempt, findings: &[Finding], by: &Attempt) -> Str
         .iter()
         .map(|finding| finding.what.as_str())
         .collect();
+    let other = if attempt.program == by.program {
+        ""
+    } else {
+        ", which is another program"
+    };
     format!(
-        "{} {}; made up for by {}",
+        "{} {}; made up for by {}{other}",
         attempt.named,
         what.join(", and "),
         by.named
@@ -278,14 +541,7 @@ fn damaged(rules: &Rc<Rules>, text: &str) -> Reason {
 }
 
 /// A run that has begun and is not in the store. One that is has ended after all.
-fn open_run(intent: &Value, recorded: &HashSet<&str>) -> Option<Reason> {
-    let id = intent
-        .get("command_id")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    if recorded.contains(id) {
-        return None;
-    }
+fn open_run(intent: &Value, id: &str) -> Reason {
     let command: Vec<String> = intent
         .get("command")
         .and_then(Value::as_array)
@@ -301,5 +557,5 @@ fn open_run(intent: &Value, recorded: &HashSet<&str>) -> Option<Reason> {
         "`{}` {named} has begun and not ended",
         shown::command(&command)
     );
-    Some(Reason::new(ReasonCode::OpenRun, &shown::id(id), message))
+    Reason::new(ReasonCode::OpenRun, &shown::id(id), message)
 }

@@ -371,10 +371,11 @@ fn facts_without_a_time_are_a_fault() {
 
 #[test]
 fn the_policy_can_require_a_component_and_refuse_sigpipe() {
-    let wanted = policy(r#"{"gate":{"require_component":"sha256:11"}}"#);
+    let digest = format!("sha256:{}", "1f".repeat(32));
+    let wanted = policy(&json!({"gate": {"require_component": digest}}).to_string());
     let verdict = may_continue(&wanted, &run("a", 0).line());
     assert_eq!(codes(&verdict), [(ReasonCode::UnknownComponent, "a")]);
-    let same = run("a", 0).with("component", &json!("sha256:11"));
+    let same = run("a", 0).with("component", &json!(digest));
     assert_eq!(may_continue(&wanted, &same.line()).decision, Decision::Pass);
     let stages = json!([{ "exit_code": 141 }, { "exit_code": 0 }]);
     let strict = policy(r#"{"gate":{"sigpipe":"refuse"}}"#);
@@ -455,4 +456,142 @@ fn a_message_stays_short_whatever_the_record_holds() {
         );
         assert!(!reason.message.contains('\n') && !reason.command_id.contains('\n'));
     }
+}
+
+#[test]
+fn a_success_of_another_program_does_not_make_up_for_a_failure() {
+    let store = || [run("a", 1), run("b", 0).of(&["true"]).retries("a")];
+    let verdict = review(&store());
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
+    let message = &verdict.reasons[0].message;
+    assert!(
+        message.ends_with("its retry `true` (b) is another command and does not make up for it"),
+        "{message}"
+    );
+    let lines: Vec<String> = store().iter().map(Run::line).collect();
+    let any = policy(r#"{"gate":{"retry":"any-command"}}"#);
+    let verdict = review_with(&any, &json!({ "now": NOW }), &lines);
+    assert_eq!(verdict.decision, Decision::Pass);
+    assert!(
+        verdict.superseded[0].ends_with("`true` (b), which is another program"),
+        "{:?}",
+        verdict.superseded
+    );
+}
+
+#[test]
+fn the_strictest_policy_wants_the_very_same_command() {
+    let strict = policy(r#"{"gate":{"retry":"same-command"}}"#);
+    let judge = |retry: Run| {
+        let lines = [run("a", 1).line(), retry.retries("a").line()];
+        review_with(&strict, &json!({ "now": NOW }), &lines).decision
+    };
+    assert_eq!(judge(run("b", 0)), Decision::Pass);
+    assert_eq!(
+        judge(run("b", 0).of(&["cargo", "test", "--lib"])),
+        Decision::Refuse
+    );
+    assert_eq!(
+        judge(run("b", 0).with("cwd", &json!("/elsewhere"))),
+        Decision::Refuse
+    );
+}
+
+#[test]
+fn a_command_that_was_never_started_is_corrected_by_another() {
+    let typo = Run(record("run", "not-started", &Value::Null))
+        .with("command_id", &json!("a"))
+        .of(&["crago", "test"]);
+    let verdict = review(&[typo, run("b", 0).retries("a")]);
+    assert_eq!(verdict.decision, Decision::Pass);
+    assert!(
+        verdict.superseded[0].ends_with("which is another program"),
+        "{:?}",
+        verdict.superseded
+    );
+}
+
+#[test]
+fn a_chain_that_left_and_came_back_is_judged_by_what_came_back() {
+    assert!(passes(&[
+        run("a", 1),
+        run("b", 1).of(&["ls"]).retries("a"),
+        run("c", 0).of(&["ls"]).retries("b"),
+        run("d", 0).retries("c"),
+    ]));
+    let verdict = review(&[
+        run("a", 1),
+        run("b", 0).of(&["ls"]).retries("a"),
+        run("c", 1).retries("b"),
+    ]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "c")]);
+}
+
+fn failing(id: &str, signature: &str) -> Run {
+    run(id, 1).with("failure_signature", &json!(signature))
+}
+
+#[test]
+fn the_same_failure_more_often_than_allowed_is_named() {
+    let limited = policy(r#"{"gate":{"max_same_failures":2}}"#);
+    let (one, other) = ("0123456789abcdef", "fedcba9876543210");
+    let judge = |runs: &[Run]| {
+        let lines: Vec<String> = runs.iter().map(Run::line).collect();
+        let verdict = review_with(&limited, &json!({ "now": NOW }), &lines);
+        let codes: Vec<ReasonCode> = verdict.reasons.iter().map(|reason| reason.code).collect();
+        (codes, verdict)
+    };
+    let plain = vec![ReasonCode::NonZeroExit, ReasonCode::NonZeroExit];
+    let named = |count: usize| {
+        let mut codes = vec![ReasonCode::NonZeroExit; count];
+        codes.push(ReasonCode::SameFailure);
+        codes
+    };
+    assert_eq!(judge(&[failing("a", one), failing("b", one)]).0, plain);
+    let three = [failing("a", one), failing("b", one), failing("c", one)];
+    assert_eq!(judge(&three).0, named(3));
+    // Retries with other arguments are in the same row.
+    let chain = [
+        failing("a", one),
+        failing("b", one).of(&["cargo", "test", "-v"]).retries("a"),
+        failing("c", one).retries("b"),
+    ];
+    let (codes, verdict) = judge(&chain);
+    assert_eq!(codes, named(1));
+    assert!(
+        verdict.reasons[1]
+            .message
+            .contains("3 times in a row; the policy allows 2")
+    );
+    // Another failure, and a success, begin anew.
+    let moved = [
+        failing("a", one),
+        failing("b", one),
+        failing("c", other),
+        failing("d", one),
+    ];
+    assert_eq!(judge(&moved).0, vec![ReasonCode::NonZeroExit; 4]);
+    let fixed = [
+        failing("a", one),
+        failing("b", one),
+        failing("c", one),
+        run("d", 0),
+    ];
+    assert_eq!(judge(&fixed).1.decision, Decision::Pass);
+}
+
+#[test]
+fn a_failure_that_was_called_an_exploration_by_hand_is_found() {
+    let edited = failing("a", "0123456789abcdef").with("exploration", &json!(true));
+    let verdict = review(&[run("b", 0), edited, run("c", 0)]);
+    assert_eq!(codes(&verdict), [(ReasonCode::ContradictoryRecord, "a")]);
+}
+
+#[test]
+fn an_exploration_neither_fails_nor_makes_up_for_anything() {
+    let explores = |id, code| run(id, code).with("exploration", &json!(true));
+    assert!(passes(&[run("a", 0), explores("b", 1).of(&["grep", "x"])]));
+    let verdict = review(&[run("a", 1), explores("b", 0), explores("c", 0).retries("a")]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
+    assert_eq!(verdict.judged, 1);
 }

@@ -126,6 +126,19 @@ pub struct Reason {
     pub message: String,
     /// For whoever must act.
     pub remedy: String,
+    /// The requirement that it speaks of, or the empty string.
+    pub requirement: String,
+}
+
+/// A run that shows what a requirement asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The requirement.
+    pub requirement: String,
+    /// The record.
+    pub command_id: String,
+    /// For people: the command.
+    pub message: String,
 }
 
 impl Reason {
@@ -136,6 +149,23 @@ impl Reason {
             command_id: command_id.to_owned(),
             message,
             remedy: code.remedy().to_owned(),
+            requirement: String::new(),
+        }
+    }
+
+    /// Returns the reason with another remedy than its code has.
+    pub(super) fn with_remedy(self, remedy: &str) -> Self {
+        Self {
+            remedy: remedy.to_owned(),
+            ..self
+        }
+    }
+
+    /// Returns the reason as one of a requirement.
+    pub(super) fn for_requirement(self, name: &str) -> Self {
+        Self {
+            requirement: name.to_owned(),
+            ..self
         }
     }
 }
@@ -151,6 +181,8 @@ pub struct Verdict {
     pub judged: u32,
     /// Failed attempts that a later success made up for, one readable line each.
     pub superseded: Vec<String>,
+    /// What shows that a requirement is met, in the order of the policy.
+    pub evidence: Vec<Evidence>,
 }
 
 impl Verdict {
@@ -170,7 +202,13 @@ impl Verdict {
             reasons,
             judged,
             superseded,
+            evidence: Vec::new(),
         }
+    }
+
+    /// Returns the verdict with what shows that requirements are met.
+    pub(super) fn with_evidence(self, evidence: Vec<Evidence>) -> Self {
+        Self { evidence, ..self }
     }
 
     /// Nothing was judged, for this reason.
@@ -180,6 +218,7 @@ impl Verdict {
             reasons: vec![reason],
             judged: 0,
             superseded: Vec::new(),
+            evidence: Vec::new(),
         }
     }
 }

@@ -4,12 +4,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::ser::{Serialize, Serializer};
 
 /// A number of milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Millis(pub(super) u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Millis(pub(crate) u64);
 
 /// Thirty days: what is longer is a slip of the pen, and fits no timer.
 const LONGEST: u64 = 30 * 24 * 3_600_000;
@@ -25,7 +25,7 @@ const UNITS: [(&str, u8, u64); 5] = [
 
 impl Millis {
     /// Reads whole numbers, each with its unit, the larger units first.
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
         let mut total: u64 = 0;
         let mut finest: Option<u8> = None;
@@ -44,6 +44,32 @@ impl Millis {
             rest = tail;
         }
         (finest.is_some() && total <= LONGEST).then_some(Self(total))
+    }
+}
+
+impl fmt::Display for Millis {
+    /// Writes what [`Millis::parse`] reads: whole units, the larger first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        let mut by_size = UNITS;
+        by_size.sort_by_key(|(_, rank, _)| *rank);
+        for (unit, _, factor) in by_size {
+            let count = rest / factor;
+            rest %= factor;
+            if count > 0 {
+                write!(f, "{count}{unit}")?;
+            }
+        }
+        if self.0 == 0 {
+            f.write_str("0s")?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Millis {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -85,6 +111,15 @@ mod tests {
         ] {
             assert_eq!(Millis::parse(text), Some(Millis(millis)), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_written_is_what_was_read() {
+        for text in ["90s", "1h30m", "250ms", "1d2h3m4s5ms", "0s", "30d"] {
+            let read = Millis::parse(text).unwrap();
+            assert_eq!(Millis::parse(&read.to_string()), Some(read), "{text}");
+        }
+        assert_eq!(Millis(90_000).to_string(), "1m30s");
     }
 
     #[test]

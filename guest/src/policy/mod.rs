@@ -5,6 +5,7 @@
 
 mod duration;
 mod keep;
+mod place;
 
 use std::rc::Rc;
 
@@ -13,12 +14,14 @@ use serde_json::Value;
 
 use crate::capture::{Capture, CaptureOptions, ExcerptPolicy};
 use crate::document;
+use crate::expect::Expectations;
 use crate::fault::{Fault, FaultCode};
 use crate::gate::GatePolicy;
 use crate::redact::{RedactionPolicy, RuleInfo, Rules};
 
-use duration::Millis;
 use keep::KeptBytes;
+
+pub use duration::Millis;
 
 /// A checked policy, with its rules compiled.
 #[derive(Debug)]
@@ -29,18 +32,29 @@ pub struct Policy {
     pub excerpt: ExcerptPolicy,
     /// What the gate asks for.
     pub gate: GatePolicy,
-    settings: Settings,
+    file: PolicyFile,
 }
+
+/// The JSON Schema of `feedback.json`.
+pub const SCHEMA: &str = include_str!("schema.json");
 
 impl Policy {
     /// Checks `text`, the content of `feedback.json`, and compiles its rules. The empty text
     /// means the defaults. `environment_json` is `{ "name": "value" }`, or empty.
     ///
     /// # Errors
-    /// `invalid-json` with line and column; `invalid-policy` with the path of the key.
+    /// `invalid-json` with line and column; `invalid-policy` with the path of the key, and its
+    /// line and column where the text shows them.
     pub fn parse(text: &str, environment_json: &str) -> Result<Self, Fault> {
+        Self::read(text, environment_json).map_err(|fault| place::named(fault, text))
+    }
+
+    fn read(text: &str, environment_json: &str) -> Result<Self, Fault> {
         let file = PolicyFile::parse(text)?;
         file.excerpt.check()?;
+        file.gate
+            .check()
+            .map_err(|(key, what)| invalid(&format!("`{key}`: {what}")))?;
         let rules = Rules::compile(&file.redaction, &environment(environment_json)?)?;
         if file.record_file.as_deref() == Some("") {
             return Err(invalid(
@@ -54,15 +68,9 @@ impl Policy {
         }
         Ok(Self {
             redaction: Rc::new(rules),
-            excerpt: file.excerpt,
-            gate: file.gate,
-            settings: Settings {
-                record_file: file.record_file,
-                timeout_ms: file.run.timeout,
-                grace_ms: file.run.grace,
-                keep_output: file.run.keep_output,
-                keep_output_max_bytes: file.run.keep_output_max_bytes,
-            },
+            excerpt: file.excerpt.clone(),
+            gate: file.gate.clone(),
+            file,
         })
     }
 
@@ -70,7 +78,21 @@ impl Policy {
     /// the first three are null where they are not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
-        serde_json::to_string(&self.settings).unwrap_or_else(|_| "{}".to_owned())
+        let settings = Settings {
+            record_file: self.file.record_file.as_deref(),
+            timeout_ms: self.file.run.timeout.map(|limit| limit.0),
+            grace_ms: self.file.run.grace.map(|limit| limit.0),
+            keep_output: self.file.run.keep_output,
+            keep_output_max_bytes: self.file.run.keep_output_max_bytes,
+        };
+        serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned())
+    }
+
+    /// Returns the policy with every key present, the defaults filled in. Null is a key that is
+    /// not set and has no default here.
+    #[must_use]
+    pub fn effective_json(&self) -> String {
+        serde_json::to_string(&self.file).unwrap_or_else(|_| "{}".to_owned())
     }
 
     /// Starts a capture with these options, a JSON object, or the empty text for the policy's own.
@@ -78,14 +100,17 @@ impl Policy {
     /// # Errors
     /// `invalid-json`; `invalid-policy` where an option is out of range.
     pub fn capture(&self, options_json: &str) -> Result<Capture, Fault> {
-        let options = if options_json.is_empty() {
-            CaptureOptions::default()
+        let (options, expectations) = if options_json.is_empty() {
+            (CaptureOptions::default(), Expectations::default())
         } else {
-            let value = document::parse("options", options_json)?;
-            document::fit("options", &value, FaultCode::InvalidPolicy)?
+            let mut value = document::parse("options", options_json)?;
+            let expect = value.as_object_mut().and_then(|keys| keys.remove("expect"));
+            let options = document::fit("options", &value, FaultCode::InvalidPolicy)?;
+            (options, expectations(expect)?)
         };
         let excerpt = options.apply(&self.excerpt)?;
-        Ok(Capture::new(Rc::clone(&self.redaction), excerpt))
+        let rules = Rc::clone(&self.redaction);
+        Ok(Capture::new(rules, excerpt).expecting(expectations))
     }
 
     /// Returns the redaction rules in force as a JSON list.
@@ -97,7 +122,7 @@ impl Policy {
 }
 
 /// `feedback.json` as it is written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 struct PolicyFile {
     record_file: Option<String>,
@@ -106,7 +131,7 @@ struct PolicyFile {
     excerpt: ExcerptPolicy,
     gate: GatePolicy,
     /// For editors; it says nothing to us.
-    #[serde(rename = "$schema")]
+    #[serde(rename = "$schema", skip_serializing)]
     _schema: Option<String>,
 }
 
@@ -122,7 +147,7 @@ impl PolicyFile {
 }
 
 /// The `run` object of `feedback.json`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 struct RunPolicy {
     timeout: Option<Millis>,
@@ -135,10 +160,10 @@ struct RunPolicy {
 
 /// What only a host can carry out.
 #[derive(Debug, Serialize)]
-struct Settings {
-    record_file: Option<String>,
-    timeout_ms: Option<Millis>,
-    grace_ms: Option<Millis>,
+struct Settings<'a> {
+    record_file: Option<&'a str>,
+    timeout_ms: Option<u64>,
+    grace_ms: Option<u64>,
     keep_output: bool,
     keep_output_max_bytes: KeptBytes,
 }
@@ -163,6 +188,23 @@ impl From<RuleInfo> for Rule {
             counter_example: rule.counter_example,
         }
     }
+}
+
+/// Reads a duration as it is written in a policy, in milliseconds.
+pub(crate) fn duration_millis(text: &str) -> Option<u64> {
+    Millis::parse(text).map(|millis| millis.0)
+}
+
+/// Reads the expectations of a capture, which are kept apart from its limits.
+fn expectations(expect: Option<Value>) -> Result<Expectations, Fault> {
+    #[derive(Deserialize)]
+    struct Part {
+        #[serde(default)]
+        expect: Option<Expectations>,
+    }
+    let value = serde_json::json!({ "expect": expect });
+    let part: Part = document::fit("options", &value, FaultCode::InvalidPolicy)?;
+    Ok(part.expect.unwrap_or_default())
 }
 
 /// The names and values of an environment. A fault must not show a value: some are secret.

@@ -8,14 +8,17 @@ use serde::Serialize;
 
 use super::end::End;
 use super::ending::{Ending, HostStream, Leftover, Stage, Usage};
-use super::expectation::{self, Judged};
-use super::intent::Intent;
+use super::expectation::{self, Evidence, Judged};
+use super::failed;
+use super::inputs::{Inputs, Mark};
+use super::intent::{Intent, is_false};
 use super::kept::Kept;
 use super::schema::CURRENT;
 use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::capture::{Captured, StreamNumbers};
 use crate::outcome::Outcome;
 use crate::redact::Rules;
+use crate::signature;
 
 /// The most leftovers and stages that a record names, and the length of one, in characters.
 const LEFTOVERS: usize = 64;
@@ -37,6 +40,8 @@ pub(super) struct Body {
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd_base64: Option<String>,
     agent_note: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    exploration: bool,
     started_at: String,
     duration_ms: Option<u64>,
     #[serde(flatten)]
@@ -52,6 +57,12 @@ pub(super) struct Body {
     stages: Vec<Stage>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     expectations: Vec<Judged>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure_signature: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requirement: Option<Mark>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<Inputs>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     leftovers: Vec<Leftover>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +91,7 @@ impl Body {
         ending: Ending,
     ) -> Self {
         let (redactions, clamped) = (intent.redactions.clone(), intent.clamped.clone());
+        let mut intent = intent;
         let mut scrubber = Scrubber::new(rules, redactions, clamped);
         let program = intent.command.first().map_or("", String::as_str);
         let error = sentence(&mut scrubber, &ending, program);
@@ -87,13 +99,31 @@ impl Body {
         let leftovers = scrub_leftovers(&mut scrubber, ending.leftovers.unwrap_or_default());
         let stages = scrub_stages(&mut scrubber, ending.stages.unwrap_or_default());
         let (stdout_kept, stderr_kept) = ending.kept.scrubbed(&mut scrubber);
+        let inputs = intent.inputs.take();
+        let inputs = inputs.map(|inputs| inputs.ended(&mut scrubber, ending.inputs));
         scrubber.redactions.add("stdout", &captured.stdout.findings);
         scrubber.redactions.add("stderr", &captured.stderr.findings);
         // A dead runner had no clock.
         let duration_ms = ending
             .duration_ms
             .filter(|_| outcome != Outcome::RunnerDied);
+        let evidence = Evidence {
+            rules,
+            judged: captured.judge(outcome.exit_code(), duration_ms),
+            exit_code: outcome.exit_code(),
+            duration_ms,
+        };
+        let expectations = expectation::judge(intent.expect.clone(), &evidence);
+        // Of a run that only explores nothing is a failure.
+        let failure = (!intent.exploration)
+            .then(|| failed::ending(&outcome, &stages, &expectations))
+            .flatten();
+        let signature =
+            |ending: String| signature::of(&ending, &captured.stdout.text, &captured.stderr.text);
+        let failure_signature = failure.map(signature);
         Self {
+            expectations,
+            failure_signature,
             duration_ms,
             stdout_tail: captured.stdout.text,
             stderr_tail: captured.stderr.text,
@@ -102,6 +132,7 @@ impl Body {
             redactions: scrubber.redactions,
             clamped: scrubber.clamped,
             stages,
+            inputs,
             leftovers,
             usage: ending.usage,
             ..Self::begun(intent, outcome, error)
@@ -116,7 +147,7 @@ impl Body {
 
     /// What the intent and the outcome say, with nothing captured.
     fn begun(intent: Intent, outcome: Outcome, error: Option<String>) -> Self {
-        let expectations = expectation::judge(intent.expect, outcome.exit_code());
+        let expectations = expectation::unjudged(intent.expect);
         Self {
             schema_version: CURRENT,
             kind: "run",
@@ -128,6 +159,7 @@ impl Body {
             cwd: intent.cwd,
             cwd_base64: intent.cwd_base64,
             agent_note: intent.agent_note,
+            exploration: intent.exploration,
             started_at: intent.started_at,
             duration_ms: None,
             end: End::new(outcome, error),
@@ -139,6 +171,9 @@ impl Body {
             clamped: intent.clamped,
             stages: Vec::new(),
             expectations,
+            failure_signature: None,
+            requirement: intent.requirement,
+            inputs: intent.inputs,
             leftovers: Vec::new(),
             usage: None,
             component: intent.component,

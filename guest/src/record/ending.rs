@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::inputs::After;
 use super::kept::KeptStreams;
 use crate::document;
 use crate::fault::{Fault, FaultCode};
@@ -29,6 +30,8 @@ pub(super) struct Ending {
     pub(super) stages: Option<Vec<Stage>>,
     #[serde(default)]
     pub(super) kept: KeptStreams,
+    #[serde(default)]
+    pub(super) inputs: Option<After>,
 }
 
 /// What only the host knows of a stream.

@@ -1,13 +1,18 @@
 //! What was expected before a run, and whether it held.
 //!
-//! It does not look at the streams; an expectation that nobody could judge did not hold.
+//! It does not look at the streams; what the capture was not told of could not be judged there,
+//! and did not hold.
+
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::scrub::Scrubber;
+use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::document;
+use crate::expect::{self, Expectations, Judgement, Observed};
 use crate::fault::{Fault, FaultCode};
+use crate::redact::Rules;
 
 /// What all expectations of one run take in its record at most, in bytes of JSON.
 const LIMIT: usize = 16 * 1024;
@@ -15,8 +20,8 @@ const LIMIT: usize = 16 * 1024;
 /// The longest text of one expectation, in characters.
 const TEXT_CHARS: usize = 1_000;
 
-/// One declared expectation.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// One declared expectation, as it may be kept.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Expectation {
     kind: String,
     #[serde(default)]
@@ -38,13 +43,14 @@ pub(super) struct Judged {
 /// `limit-exceeded` where they do not fit into a record: one that is left out could not fail.
 pub(super) fn scrub(
     scrubber: &mut Scrubber<'_>,
-    declared: Vec<Expectation>,
+    declared: &Expectations,
 ) -> Result<Vec<Expectation>, Fault> {
     let clean: Vec<Expectation> = declared
-        .into_iter()
+        .list()
+        .iter()
         .map(|expectation| Expectation {
-            kind: scrubber.name("expectations", &expectation.kind, TEXT_CHARS),
-            expected: scrub_value(scrubber, expectation.expected),
+            kind: expectation.kind().as_str().to_owned(),
+            expected: scrub_value(scrubber, expectation.expected()),
         })
         .collect();
     let length = document::write("request", &clean)?.len();
@@ -73,32 +79,91 @@ fn scrub_value(scrubber: &mut Scrubber<'_>, value: Value) -> Value {
     }
 }
 
-/// Judges what the exit code alone can tell; what nobody judged did not hold.
-pub(super) fn judge(declared: Vec<Expectation>, exit_code: Option<i32>) -> Vec<Judged> {
+/// What was found of what the capture was told to expect, and how the run ended.
+pub(super) struct Evidence<'e> {
+    pub(super) rules: &'e Rc<Rules>,
+    pub(super) judged: Vec<Judgement>,
+    pub(super) exit_code: Option<i32>,
+    pub(super) duration_ms: Option<u64>,
+}
+
+/// Takes over what the capture judged, where it was told the same as the intent.
+pub(super) fn judge(declared: Vec<Expectation>, evidence: &Evidence<'_>) -> Vec<Judged> {
+    let mut judged = evidence.judged.iter();
     declared
         .into_iter()
         .map(|expectation| {
-            let by_code = expectation.kind == "exit-code";
-            let held = by_code && exit_code.is_some_and(|code| names(&expectation.expected, code));
+            let (held, seen) = judged
+                .next()
+                .filter(|judgement| is_of(evidence.rules, judgement, &expectation))
+                .map_or_else(
+                    || unwatched(&expectation, evidence),
+                    |judgement| (judgement.held, judgement.seen.clone()),
+                );
             Judged {
-                seen: if by_code {
-                    Value::from(exit_code)
-                } else {
-                    Value::Null
-                },
                 kind: expectation.kind,
                 expected: expectation.expected,
                 held,
+                seen,
             }
         })
         .collect()
 }
 
-/// Whether `expected`, a number or a list of numbers, names the code.
-fn names(expected: &Value, code: i32) -> bool {
-    let is_code = |value: &Value| value.as_i64() == Some(i64::from(code));
-    is_code(expected)
-        || expected
-            .as_array()
-            .is_some_and(|codes| codes.iter().any(is_code))
+/// What nobody judged did not hold.
+pub(super) fn unjudged(declared: Vec<Expectation>) -> Vec<Judged> {
+    declared
+        .into_iter()
+        .map(|expectation| Judged {
+            kind: expectation.kind,
+            expected: expectation.expected,
+            held: false,
+            seen: Value::Null,
+        })
+        .collect()
+}
+
+/// Whether every one of them held.
+pub(super) fn all_held(judged: &[Judged]) -> bool {
+    judged.iter().all(|judged| judged.held)
+}
+
+/// Whether the command was expected to exit with its code.
+pub(super) fn names_the_code(judged: &[Judged]) -> bool {
+    judged
+        .iter()
+        .any(|judged| judged.kind == "exit-code" && judged.held)
+}
+
+/// What did not hold, for the signature of the failure.
+pub(super) fn unmet(judged: &[Judged]) -> Vec<String> {
+    let unmet = judged.iter().filter(|judged| !judged.held);
+    unmet
+        .map(|judged| {
+            let text = judged.seen.get("text").unwrap_or(&judged.seen);
+            format!("{} {} {text}", judged.kind, judged.expected)
+        })
+        .collect()
+}
+
+fn is_of(rules: &Rc<Rules>, judgement: &Judgement, declared: &Expectation) -> bool {
+    let mut scrubber = Scrubber::new(rules, Redactions::default(), Clamped::new());
+    judgement.kind.as_str() == declared.kind
+        && scrub_value(&mut scrubber, judgement.expected.clone()) == declared.expected
+}
+
+/// An expectation of which the capture was not told: what the ending alone can tell.
+fn unwatched(declared: &Expectation, evidence: &Evidence<'_>) -> (bool, Value) {
+    let list = json!([declared]);
+    let read = document::fit::<Expectations>("intent", &list, FaultCode::InvalidJson);
+    let observed = Observed {
+        exit_code: evidence.exit_code,
+        duration_ms: evidence.duration_ms,
+        ..Observed::default()
+    };
+    let judged = read.map(|list| expect::judge(&list, &observed));
+    match judged.unwrap_or_default().into_iter().next() {
+        Some(judgement) => (judgement.held, judgement.seen),
+        None => (false, Value::Null),
+    }
 }

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::argv::{self, RawText};
 use super::expectation::{self, Expectation};
+use super::inputs::{Before, Inputs, Mark};
 use super::schema::{CURRENT, Schema};
 use super::scrub::{Clamped, Redactions, Scrubber};
 use crate::document;
+use crate::expect::Expectations;
 use crate::fault::{Fault, FaultCode};
 use crate::redact::Rules;
 use crate::timestamp::Timestamp;
@@ -38,7 +40,13 @@ struct Request {
     #[serde(default)]
     runner: Option<String>,
     #[serde(default)]
-    expect: Option<Vec<Expectation>>,
+    expect: Option<Expectations>,
+    #[serde(default)]
+    exploration: Option<bool>,
+    #[serde(default)]
+    requirement: Option<Mark>,
+    #[serde(default)]
+    inputs: Option<Before>,
 }
 
 /// The start of a record, redacted and bounded.
@@ -56,12 +64,18 @@ pub(super) struct Intent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) cwd_base64: Option<String>,
     pub(super) agent_note: Option<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) exploration: bool,
     pub(super) started_at: String,
     pub(super) component: String,
     pub(super) policy: String,
     pub(super) runner: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) expect: Vec<Expectation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) requirement: Option<Mark>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inputs: Option<Inputs>,
     #[serde(default)]
     pub(super) redactions: Redactions,
     #[serde(default, skip_serializing_if = "Clamped::is_empty")]
@@ -95,7 +109,20 @@ impl Intent {
         let component = origin("component", request.component);
         let policy = origin("policy", request.policy);
         let runner = origin("runner", request.runner);
-        let expect = expectation::scrub(&mut scrubber, request.expect.unwrap_or_default())?;
+        let expect = expectation::scrub(&mut scrubber, &request.expect.unwrap_or_default())?;
+        let exploration = request.exploration == Some(true);
+        if exploration && !expect.is_empty() {
+            let what = "a run that only explores is not judged, so nothing can be expected of it";
+            return Err(wrong("exploration", what));
+        }
+        let requirement = request.requirement;
+        let requirement = requirement
+            .map(|mark| Mark::of_request(&mut scrubber, mark))
+            .transpose()?;
+        let inputs = request.inputs;
+        let inputs = inputs
+            .map(|inputs| Inputs::of_request(&mut scrubber, inputs))
+            .transpose()?;
         Ok(Self {
             schema_version: CURRENT.to_owned(),
             kind: "intent".to_owned(),
@@ -107,11 +134,14 @@ impl Intent {
             cwd: cwd.text,
             cwd_base64: cwd.base64,
             agent_note,
+            exploration,
             started_at: request.started_at,
             component,
             policy,
             runner,
             expect,
+            requirement,
+            inputs,
             redactions: scrubber.redactions,
             clamped: scrubber.clamped,
         })
@@ -143,4 +173,13 @@ fn id(scrubber: &mut Scrubber<'_>, key: &str, text: String) -> Result<String, Fa
 
 fn wrong(key: &str, what: &str) -> Fault {
     Fault::new(FaultCode::InvalidJson, format!("request: `{key}`: {what}"))
+}
+
+/// For a key that is there only where it is true.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+pub(super) fn is_false(flag: &bool) -> bool {
+    !*flag
 }

@@ -10,6 +10,8 @@ mod captured;
 mod end;
 mod ending;
 mod expectation;
+mod failed;
+mod inputs;
 mod intent;
 mod kept;
 mod notice;
@@ -21,6 +23,7 @@ use serde::Deserialize;
 use crate::capture::Captured;
 use crate::document;
 use crate::fault::{Fault, FaultCode};
+use crate::gate::Explore;
 use crate::policy::Policy;
 
 pub use captured::captured_json;
@@ -29,9 +32,13 @@ pub use notice::note_drop;
 /// Builds the intent of a run from a request: what will be started, redacted, before it is.
 ///
 /// # Errors
-/// `invalid-json` with the path of the key.
+/// `invalid-json` with the path of the key; `invalid-policy` where the policy forbids such a run.
 pub fn intend(policy: &Policy, request_json: &str) -> Result<String, Fault> {
     let intent = intent::Intent::from_request(&policy.redaction, request_json)?;
+    if intent.exploration && policy.gate.explore == Explore::Forbid {
+        let message = "the policy forbids runs that only explore (`gate.explore`)";
+        return Err(Fault::new(FaultCode::InvalidPolicy, message));
+    }
     document::write("intent", &intent)
 }
 

@@ -455,12 +455,13 @@ fn declared_expectations_hold_only_where_somebody_judged_them() {
     let body = body_of(&asked, &ending(&json!({"kind": "exited", "code": 2})));
     let wanted = json!([
         {"kind": "exit-code", "expected": [0, 2], "held": true, "seen": 2},
-        {"kind": "line", "expected": "12 passed", "held": false, "seen": null}
+        {"kind": "line", "expected": "12 passed", "held": false,
+            "seen": {"undecided": "the output was not read to its end"}}
     ]);
     assert_eq!(body["expectations"], wanted);
     let many = json!(vec![
         json!({"kind": "line", "expected": "x".repeat(900)});
-        50
+        20
     ]);
     let (code, message) = request_fault(&with(request(), "expect", many));
     assert_eq!(code, FaultCode::LimitExceeded);
@@ -647,7 +648,7 @@ fn nothing_unredacted_is_in_an_intent_or_a_body() {
     asked["cwd"] = json!({ "text": format!("/w/{secret}/x") });
     asked["agent_note"] = json!(format!("uses\n{secret}"));
     asked["runner"] = json!(secret);
-    asked["expect"] = json!([{ "kind": "line", "expected": { &secret: [secret] } }]);
+    asked["expect"] = json!([{ "kind": "line", "expected": format!("a {secret} b") }]);
     let mut end = ending(&json!({"kind": "not-started", "cause": "other", "errno": secret}));
     end["error"] = json!(format!("no such program: `{secret}`"));
     end["leftovers"] = json!([{ "pid": 7, "name": secret, "fate": "kept" }]);

@@ -50,7 +50,7 @@ mod words;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
 
@@ -62,7 +62,7 @@ pub use self::stream::{Redactor, Sink};
 pub use self::user::{Scope, UserRule};
 
 /// The `redaction` object of `feedback.json`.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RedactionPolicy {
     /// How much of a line a finding takes.
@@ -72,7 +72,7 @@ pub struct RedactionPolicy {
 }
 
 /// How much of a line a finding takes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// The base rules take the line, every other rule its span.

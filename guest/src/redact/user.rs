@@ -3,7 +3,7 @@
 //! Each is checked against its own examples before it is used.
 
 use regex_lite::{Regex, RegexBuilder};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fault::{Fault, FaultCode};
 
@@ -19,7 +19,7 @@ const RULES_MAX: usize = 64;
 const PATTERN_MAX: usize = 1000;
 
 /// What a finding takes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// The span that the pattern matches.
@@ -41,7 +41,7 @@ impl Scope {
 }
 
 /// One entry of `redaction.rules`.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct UserRule {
     /// Names the rule in findings and, with scope `span`, in the marker.

@@ -3,6 +3,7 @@
 mod artifact;
 mod budget;
 mod failure;
+mod inputs;
 mod invocation;
 mod live;
 mod notices;

@@ -10,6 +10,7 @@ use feedback_host::store::Options;
 
 use crate::budget::Budget;
 use crate::failure::{self, Failure, of_store, warn, with_causes};
+use crate::inputs;
 use crate::invocation::Invocation;
 use crate::live::Live;
 use crate::notices;
@@ -46,6 +47,14 @@ pub(crate) struct Arguments {
     /// Run even where no record can be guaranteed, with a warning; the gate will not know of it
     #[arg(long)]
     best_effort: bool,
+    /// A file, folder or glob that the run depends on, `git` for all that git tracks or would add,
+    /// `!GLOB` to leave something out; may be given more than once
+    ///
+    /// They are digested before and after the run; the gate refuses where they moved meanwhile or
+    /// since. Quote a glob, so that the shell leaves it alone. Without a `/` it means this folder
+    /// alone: `src/**/*.rs` looks deeper than `*.rs`.
+    #[arg(long, value_name = "GLOB")]
+    inputs: Vec<String>,
     /// What a record survives once it is acknowledged
     #[arg(long, value_enum, default_value_t = Durability::Disk)]
     durability: Durability,
@@ -91,6 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut control =
         signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;
+    let inputs = inputs::relative(&project, &arguments.inputs)?;
     let runner = Runner::new(component, project).with_store_options(arguments.durability.into());
     let request = Request {
         command: arguments.invocation.command(),
@@ -98,6 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         note: arguments.note.clone(),
         parent: arguments.parent.clone(),
         capture_options: arguments.budget.options(),
+        inputs,
         best_effort: arguments.best_effort,
         keep_output: match (arguments.keep_output, arguments.no_keep_output) {
             (true, _) => Some(true),
@@ -155,6 +166,7 @@ fn not_started(error: RunError) -> Failure {
             | RunError::Intent(_)
             | RunError::CaptureOptions(_)
             | RunError::Parent { .. }
+            | RunError::Plan(_)
             | RunError::WorkingDirectory(_)) => with_causes(&error),
         }
     ))

@@ -5,6 +5,6 @@ wasmtime::component::bindgen!({
     world: "policy-component",
 });
 
-pub use exports::feedback::policy::gate::{Decision, Reason, ReasonCode, Verdict};
+pub use exports::feedback::policy::gate::{Decision, Evidence, Reason, ReasonCode, Verdict};
 pub use exports::feedback::policy::redaction::{Audited, Sighting};
 pub use exports::feedback::policy::types::{Fault, FaultCode};

@@ -57,6 +57,34 @@ impl Session {
         })
     }
 
+    /// Returns which input patterns must be looked at before the conclusion, as JSON.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn needed_inputs(&mut self, review: &Review) -> Result<String, CallError> {
+        call!(self, "review.needed-inputs", |store, instance| {
+            instance
+                .feedback_policy_gate()
+                .review()
+                .call_needed_inputs(store, review.0)
+        })
+        .map(|document| document.json)
+    }
+
+    /// Tells what was seen of the inputs.
+    ///
+    /// # Errors
+    /// Where what was seen is not accepted, or the component stops.
+    pub fn see_inputs(&mut self, review: &Review, sight: &str) -> Result<(), CallError> {
+        call!(self, "review.see-inputs", |store, instance| {
+            instance
+                .feedback_policy_gate()
+                .review()
+                .call_see_inputs(store, review.0, sight)
+        })?
+        .map_err(CallError::Refused)
+    }
+
     /// Decides.
     ///
     /// # Errors

@@ -138,6 +138,48 @@ impl Session {
         .map(|document| document.json)
     }
 
+    /// Returns the policy in force, the defaults filled in, as JSON.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn effective(&mut self) -> Result<String, CallError> {
+        let policy = self.policy;
+        call!(self, "policy.effective", |store, instance| {
+            instance
+                .feedback_policy_policies()
+                .policy()
+                .call_effective(store, policy)
+        })
+        .map(|document| document.json)
+    }
+
+    /// Returns the JSON Schema of a policy.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn schema(&mut self) -> Result<String, CallError> {
+        call!(self, "schema", |store, instance| {
+            instance.feedback_policy_policies().call_schema(store)
+        })
+        .map(|document| document.json)
+    }
+
+    /// Says what must be declared before a run, as JSON.
+    ///
+    /// # Errors
+    /// Where what was asked for is not accepted, or the component stops.
+    pub fn plan(&mut self, request: &str) -> Result<String, CallError> {
+        let policy = self.policy;
+        call!(self, "policy.plan", |store, instance| {
+            instance
+                .feedback_policy_policies()
+                .policy()
+                .call_plan(store, policy, request)
+        })?
+        .map(|document| document.json)
+        .map_err(CallError::Refused)
+    }
+
     /// Returns the redaction rules in force, as JSON.
     ///
     /// # Errors

@@ -1,0 +1,150 @@
+//! The pattern of a command: which argv counts as the one that is required.
+//!
+//! It looks at the arguments alone; what a program makes of them it cannot know.
+
+use serde::{Deserialize, Serialize};
+
+use super::wildcard::{Step, Wildcard, follows};
+
+/// Any number of arguments.
+const REST: &str = "**";
+/// Stands before what no argument may look like.
+const NOT: char = '!';
+
+/// The most entries, and the longest, in characters.
+const ENTRIES_MAX: usize = 64;
+const ENTRY_CHARS: usize = 1_000;
+
+/// A checked pattern.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct ArgvPattern {
+    source: Vec<String>,
+    wanted: Vec<Step<Wildcard>>,
+    forbidden: Vec<Wildcard>,
+}
+
+impl ArgvPattern {
+    /// Returns whether the command is one of those that are meant.
+    #[must_use]
+    pub fn fits(&self, command: &[String]) -> bool {
+        follows(&self.wanted, command, |wanted, argument| {
+            wanted.fits(argument)
+        }) && !command
+            .iter()
+            .any(|argument| self.forbidden.iter().any(|not| not.fits(argument)))
+    }
+
+    /// Returns the entries as they were written.
+    #[must_use]
+    pub fn source(&self) -> &[String] {
+        &self.source
+    }
+}
+
+impl TryFrom<Vec<String>> for ArgvPattern {
+    type Error = String;
+
+    fn try_from(source: Vec<String>) -> Result<Self, String> {
+        if source.len() > ENTRIES_MAX {
+            return Err(format!("at most {ENTRIES_MAX} entries are taken"));
+        }
+        let mut wanted = Vec::new();
+        let mut forbidden = Vec::new();
+        for entry in &source {
+            if entry.chars().count() > ENTRY_CHARS {
+                return Err(format!("an entry has at most {ENTRY_CHARS} characters"));
+            }
+            match entry.strip_prefix(NOT) {
+                Some("") => return Err("`!` stands alone; write what it forbids behind it".into()),
+                Some(not) => forbidden.push(Wildcard::parse(not)),
+                None if entry == REST => wanted.push(Step::Many),
+                None => wanted.push(Step::One(Wildcard::parse(entry))),
+            }
+        }
+        match wanted.first() {
+            Some(Step::One(_)) => Ok(Self {
+                source,
+                wanted,
+                forbidden,
+            }),
+            Some(Step::Many) | None => {
+                Err("the first entry must be a program, so that not every command fits".into())
+            }
+        }
+    }
+}
+
+impl From<ArgvPattern> for Vec<String> {
+    fn from(pattern: ArgvPattern) -> Self {
+        pattern.source
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    fn fits(pattern: &str, command: &str) -> bool {
+        ArgvPattern::try_from(list(pattern))
+            .unwrap()
+            .fits(&list(command))
+    }
+
+    #[test]
+    fn every_entry_is_one_argument_and_two_stars_are_any_number() {
+        for (pattern, command, wanted) in [
+            ("cargo test", "cargo test", true),
+            ("cargo test", "cargo test -q", false),
+            ("cargo test", "cargo", false),
+            ("cargo test **", "cargo test", true),
+            ("cargo test **", "cargo test -p a -- --nocapture", true),
+            ("cargo ** test", "cargo --locked test", true),
+            ("cargo ** test", "cargo --locked test -q", false),
+            ("* test", "cargo test", true),
+            ("cargo test --jobs=*", "cargo test --jobs=4", true),
+            ("cargo test *", "cargo test", false),
+            ("cargo test *", "cargo test -a -b", false),
+            ("./gradlew ?est", "./gradlew test", true),
+        ] {
+            assert_eq!(fits(pattern, command), wanted, "{pattern}: {command}");
+        }
+    }
+
+    #[test]
+    fn what_is_forbidden_is_so_at_every_place() {
+        let pattern = "cargo test ** !--no-run !--help !-h";
+        assert!(fits(pattern, "cargo test --workspace"));
+        for look_alike in [
+            "cargo test --no-run",
+            "cargo test -p a --no-run",
+            "cargo test --help",
+            "cargo test -h",
+        ] {
+            assert!(!fits(pattern, look_alike), "{look_alike}");
+        }
+        assert!(!fits(
+            "pytest ** !--co* !--version",
+            "pytest --collect-only -q"
+        ));
+        assert!(
+            fits(r"sh \!x", "sh !x"),
+            "a backslash takes its meaning away"
+        );
+    }
+
+    #[test]
+    fn a_pattern_that_every_command_fits_is_refused() {
+        for pattern in ["**", "!x", "** test"] {
+            assert!(ArgvPattern::try_from(list(pattern)).is_err(), "{pattern}");
+        }
+        assert!(ArgvPattern::try_from(Vec::new()).is_err());
+        assert!(ArgvPattern::try_from(list("a !")).is_err());
+        assert!(ArgvPattern::try_from(vec!["a".to_owned(); 65]).is_err());
+        assert!(ArgvPattern::try_from(vec!["a".repeat(1_001)]).is_err());
+    }
+}
