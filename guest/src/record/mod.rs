@@ -4,7 +4,7 @@
 //! built. It gives no record its place in the store. The format is specified in `RECORD.md`.
 
 mod argv;
-mod base64;
+pub(crate) mod base64;
 mod body;
 mod captured;
 mod end;

@@ -11,6 +11,8 @@ pub(super) struct Ahead {
     pub(super) odd: Next,
     /// The next long run.
     pub(super) run: Next,
+    /// The next long run of base64.
+    pub(super) armour: Next,
 }
 
 /// The next position of one search.

@@ -4,6 +4,7 @@
 //! at little cost; a second one goes over the lines that were chosen, for all of the texts.
 
 use super::ahead::Ahead;
+use super::armour;
 use super::encoded::{Beginning, beginnings};
 use super::look::{FirstLook, LONG, first_long_run, first_odd};
 use super::starts::Starts;
@@ -79,7 +80,10 @@ impl Anchors {
             .at_or_after(from, || self.rare.first(block, from));
         let odd = ahead.odd.at_or_after(from, || first_odd(block, from));
         let run = ahead.run.at_or_after(from, || first_long_run(block, from));
-        rare.into_iter().chain(odd).chain(run).min()
+        let armour = ahead
+            .armour
+            .at_or_after(from, || armour::first_long(block, from));
+        rare.into_iter().chain(odd).chain(run).chain(armour).min()
     }
 
     /// Says whether a line is to be looked at.
@@ -87,6 +91,7 @@ impl Anchors {
         self.rare.first(line, 0).is_some()
             || first_long_run(line, 0).is_some()
             || first_odd(line, 0).is_some()
+            || armour::first_long(line, 0).is_some()
     }
 
     /// Calls `found` for every anchor of a line.

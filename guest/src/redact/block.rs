@@ -1,19 +1,17 @@
-//! What one line says about the next: private keys in blocks, and names whose value stands below.
+//! What one line says about the next: private keys in blocks, public ones, and names whose value
+//! stands below.
 //!
-//! Every judgement is made on whole lines.
+//! Every judgement is made on whole lines. How the body of a key is told is in `key`.
 
 use memchr::{memchr, memmem};
 
+use super::armour;
 use super::below::{opened_value, value_step};
-use super::bytes::{before, find_from, part, run_end, run_start, skip_blanks, text};
+use super::bytes::{find_from, run_end, run_start, skip_blanks, text};
 use super::hit::{Family, RuleRef};
+use super::key::{Key, LINES_MAX, LineOfKey, is_gutter};
 use super::name::Meaning;
 use super::scan::Mark;
-
-/// Most lines of one block.
-const LINES_MAX: usize = 200;
-/// Longest beginning of a line before an armoured one: indentation, a number, a time.
-const PREFIX_MAX: usize = 64;
 
 /// The state between lines.
 #[derive(Debug, Default)]
@@ -22,20 +20,26 @@ pub(super) enum Block {
     #[default]
     Closed,
     /// The body of a private key.
-    Key {
-        /// How many bytes stood before `-----BEGIN`.
-        prefix: usize,
-        /// Lines of the body so far.
+    Key(Key),
+    /// The beginning of a block whose label is cut by the end of the line.
+    Label {
+        /// What was read of it.
+        read: String,
+        /// On how many lines.
         lines: usize,
-        /// Length of its first armoured line, or 0.
-        width: usize,
-        /// A line shorter than the first was seen, so the body is at its end.
-        is_last: bool,
+    },
+    /// The body of a certificate or of a public key, or another large text of the same shape,
+    /// which stays.
+    Public {
+        /// Lines so far that are not part of it, in a row.
+        others: usize,
     },
     /// Lines of a key that were announced by number.
     Counted {
         /// How many are to come.
         left: usize,
+        /// What was learnt of them.
+        key: Key,
     },
     /// The value of a sensitive name stands on the next line.
     Value {
@@ -69,114 +73,106 @@ impl Block {
     pub(super) fn step(&mut self, line: &str) -> Step {
         match std::mem::take(self) {
             Self::Closed => Step::Ordinary,
-            Self::Counted { left } => self.counted(line, left),
+            Self::Counted { left, key } => self.counted(line, left, key),
             Self::Value {
                 meaning,
                 is_named,
                 is_quoted,
             } => value_step(line, meaning, is_named, is_quoted),
-            Self::Key {
-                prefix,
-                lines,
-                width,
-                is_last,
-            } => self.key_step(line, prefix, lines, width, is_last),
+            Self::Label { read, lines } => self.label_step(line, &read, lines),
+            Self::Public { others } => self.public_step(line, others),
+            Self::Key(mut key) => match key.line(line) {
+                LineOfKey::Body {
+                    start,
+                    end,
+                    is_last,
+                } => {
+                    if !is_last {
+                        *self = Self::Key(key);
+                    }
+                    Step::Key(start, end)
+                }
+                LineOfKey::Between => {
+                    *self = Self::Key(key);
+                    Step::Ordinary
+                }
+                LineOfKey::After => Step::Ordinary,
+            },
         }
     }
 
-    fn counted(&mut self, line: &str, left: usize) -> Step {
-        let trimmed = line.trim_end();
-        let start = run_start(trimmed.as_bytes(), trimmed.len(), is_armour);
-        if trimmed.len() - start < 8 {
+    fn counted(&mut self, line: &str, left: usize, mut key: Key) -> Step {
+        let widest = || armour::runs(line).max_by_key(|run| run.len());
+        let piece = match key.line(line) {
+            LineOfKey::Body { start, end, .. } => Some((start, end)),
+            LineOfKey::Between | LineOfKey::After => widest()
+                .filter(|run| run.len() >= 8)
+                .map(|run| (run.start, run.end)),
+        };
+        if piece.is_none() && !is_gutter(line) {
             return Step::Ordinary;
         }
-        if left > 1 {
-            *self = Self::Counted { left: left - 1 };
+        let left = left - usize::from(piece.is_some());
+        if left > 0 {
+            *self = Self::Counted { left, key };
         }
-        Step::Key(start, trimmed.len())
+        piece.map_or(Step::Ordinary, |(start, end)| Step::Key(start, end))
     }
 
-    fn key_step(
-        &mut self,
-        line: &str,
-        prefix: usize,
-        lines: usize,
-        width: usize,
-        is_last: bool,
-    ) -> Step {
-        let again = |width, is_last| Self::Key {
-            prefix,
-            lines: lines + 1,
-            width,
-            is_last,
-        };
-        if lines >= LINES_MAX || line.contains("-----END") || line.contains("-----BEGIN") {
-            return Step::Ordinary;
-        }
-        let end = armour_end(line);
-        let bytes = line.as_bytes();
-        let run = run_start(bytes, end, is_armour);
-        // Only the marks of a diff are letters of a key as well; whatever else stood before BEGIN
-        // need not stand before the body.
-        let is_marked = text(line, run, prefix)
-            .bytes()
-            .all(|byte| matches!(byte, b'+' | b'-'));
-        let start = if prefix >= run && prefix < end && is_marked {
-            prefix
-        } else {
-            run
-        };
-        let length = end - start;
-        let rest = text(line, start, end);
-        let is_blank = end <= prefix && length == 0;
-        if is_blank && line.trim().len() <= 2 {
-            *self = again(width, is_last);
-            return Step::Ordinary;
-        }
-        if is_armour_header(line) {
-            *self = again(width, false);
-            return Step::Ordinary;
-        }
-        let is_placed =
-            start <= prefix + 4 && start + 4 >= prefix.min(start + 4) && start <= PREFIX_MAX;
-        let is_body = if width == 0 {
-            length >= 16 && rest.len() >= 16 && (length >= 40 || has_random(rest))
-        } else if is_last {
-            rest.starts_with('=') && length == 5
-        } else {
-            length <= width + 8 && (length >= 40 || length == width || has_random(rest))
-        };
-        if !is_placed || !is_body {
-            return Step::Ordinary;
-        }
-        let width = if width == 0 { length } else { width };
-        *self = again(width, length < width);
-        Step::Key(start, end)
-    }
-
-    /// Opens at the first line of a key in base64 that is wrapped over several.
-    pub(super) fn open_encoded(&mut self, line: &str, marks: &[Mark]) {
-        let length = line.trim_end().len();
-        let wrapped = marks.iter().find(|mark| {
-            mark.hit.rule == RuleRef::Family(Family::EncodedToken)
-                && mark.hit.end == length
-                && (60..=80).contains(&(mark.hit.end - mark.hit.start))
-                && !line.trim_end().ends_with('=')
-        });
-        if let Some(mark) = wrapped {
-            *self = Self::Key {
-                prefix: mark.hit.start,
-                lines: 1,
-                width: mark.hit.end - mark.hit.start,
-                is_last: false,
+    fn label_step(&mut self, line: &str, read: &str, lines: usize) -> Step {
+        let joined = format!("{read}{}", line.trim_start());
+        if let Some(block) = opened_armour(&joined) {
+            *self = block;
+        } else if lines < 4
+            && let Some(read) = cut_label(&joined)
+        {
+            *self = Self::Label {
+                read: read.to_owned(),
+                lines: lines + 1,
             };
+        }
+        Step::Ordinary
+    }
+
+    fn public_step(&mut self, line: &str, others: usize) -> Step {
+        let is_part = armour::runs(line).any(|run| run.len() >= 16);
+        let others = if is_part { 0 } else { others + 1 };
+        if others <= 2 && !line.contains("-----END") && !line.contains("-----BEGIN") {
+            *self = Self::Public { others };
+        }
+        Step::Ordinary
+    }
+
+    /// Opens at the first line of a key that has no frame: one that is told by how it begins, or
+    /// by the shape of its lines.
+    pub(super) fn open_body(&mut self, line: &str, marks: &[Mark]) {
+        if self.is_open() || line.contains("-----END") {
+            return;
+        }
+        let body = marks.iter().find(|mark| match mark.hit.rule {
+            RuleRef::Family(Family::EncodedToken) => is_wrapped_armour(line, mark),
+            RuleRef::Family(Family::PrivateKey) => {
+                let secret = text(line, mark.hit.start, mark.hit.end);
+                armour::first_key(secret).is_some() || armour::is_joined(secret)
+            }
+            _ => false,
+        });
+        let last = body.and_then(|mark| {
+            armour::runs(line)
+                .filter(|run| run.start >= mark.hit.start && run.end <= mark.hit.end)
+                .last()
+        });
+        // What is wider than lines of armour is the whole key.
+        if let Some(last) = last.filter(|last| (16..=80).contains(&last.len())) {
+            *self = Self::Key(Key::after(line, last.start, last.end));
         }
     }
 
     /// Looks for what the line opens.
     pub(super) fn open(&mut self, line: &str) {
-        if let Some(block) = opened_key(line)
+        if let Some(block) = opened_armour(line)
             .or_else(|| opened_count(line))
+            .or_else(|| opened_label(line))
             .or_else(|| opened_value(line))
         {
             *self = block;
@@ -184,97 +180,56 @@ impl Block {
     }
 }
 
-const fn is_armour(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+fn is_wrapped_armour(line: &str, mark: &Mark) -> bool {
+    let length = line.trim_end().len();
+    mark.hit.end == length
+        && (60..=80).contains(&(mark.hit.end - mark.hit.start))
+        && !line.trim_end().ends_with('=')
 }
 
-/// Returns where the armour of a line ends, without quotes and escapes behind it.
-fn armour_end(line: &str) -> usize {
-    let mut end = line.trim_end().len();
-    let bytes = line.as_bytes();
-    while end > 0 {
-        if matches!(
-            before(bytes, end),
-            b'"' | b'\'' | b',' | b'\\' | b'`' | b';' | b'+' | b' '
-        ) && !is_plus_of_armour(bytes, end)
-        {
-            end -= 1;
-        } else if part(bytes, end.saturating_sub(2), end) == b"\\n"
-            || part(bytes, end.saturating_sub(2), end) == b"\\r"
-        {
-            end -= 2;
-        } else {
-            break;
-        }
-    }
-    end
-}
-
-fn is_plus_of_armour(bytes: &[u8], end: usize) -> bool {
-    before(bytes, end) == b'+' && end > 1 && is_armour(before(bytes, end - 1))
-}
-
-/// Says whether a short text looks like base64 rather than like a word.
-fn has_random(rest: &str) -> bool {
-    let upper_inside = rest.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
-        && rest.bytes().any(|byte| byte.is_ascii_lowercase());
-    rest.bytes()
-        .any(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'/' | b'='))
-        || upper_inside
-}
-
-fn is_armour_header(line: &str) -> bool {
-    [
-        "Proc-Type:",
-        "DEK-Info:",
-        "Version:",
-        "Comment:",
-        "Hash:",
-        "Charset:",
-        "MessageID:",
-    ]
-    .iter()
-    .any(|header| line.contains(header))
-}
-
-/// Opens at `-----BEGIN … PRIVATE KEY-----` behind a short prefix and before nothing.
-fn opened_key(line: &str) -> Option<Block> {
+/// Opens at `-----BEGIN …-----`: at a private key's, or at what is public.
+fn opened_armour(line: &str) -> Option<Block> {
     let bytes = line.as_bytes();
     // A single byte tells most lines, without preparing a search.
-    memchr(b'V', bytes)?;
-    memmem::find(bytes, b"PRIVATE KEY")?;
+    memchr(b'B', bytes)?;
+    memmem::find(bytes, b"BEGIN ")?;
     let begin = find_from(bytes, 0, b"-BEGIN ").or_else(|| find_from(bytes, 0, b"- BEGIN "))?;
-    let begin = run_start(bytes, begin, |byte| byte == b'-');
-    let label = find_from(bytes, begin, b"PRIVATE KEY")?;
-    let after = run_end(bytes, label + 11, |byte| {
-        byte.is_ascii_uppercase() || byte == b' '
+    let start = run_start(bytes, begin, |byte| byte == b'-');
+    let label = begin + b"-BEGIN ".len();
+    let after = run_end(bytes, label, |byte| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
     });
     let end = run_end(bytes, after, |byte| byte == b'-');
-    let tail = text(line, end, bytes.len());
-    let is_alone = end - after >= 4
-        && tail.bytes().all(|byte| {
-            matches!(
-                byte,
-                b' ' | b'"' | b'\'' | b'\\' | b'n' | b'r' | b'+' | b',' | b'\r'
-            )
-        })
-        && label - begin < 40;
-    let prefix = text(line, 0, begin);
-    let last = before(bytes, begin);
-    let is_short = begin <= PREFIX_MAX
-        && matches!(
-            last,
-            0 | b' ' | b'\t' | b':' | b'=' | b'"' | b'\'' | b'`' | b'|' | b'+' | b'>' | b'('
-        );
-    // In a diff the dash of a removed line runs into those of the frame.
-    let dashes = run_end(bytes, begin, |byte| byte == b'-') - begin;
-    let prefix = prefix.len() + dashes.saturating_sub(5);
-    (is_alone && is_short).then_some(Block::Key {
-        prefix,
-        lines: 0,
-        width: 0,
-        is_last: false,
-    })
+    if end - after < 4 || after - label > 40 {
+        return None;
+    }
+    // What ends on its own line needs no state.
+    if find_from(bytes, end, b"-----END").is_some() {
+        return None;
+    }
+    if text(line, label, after).contains("PRIVATE KEY") {
+        return Some(Block::Key(Key::below(line, start, end)));
+    }
+    Some(Block::Public { others: 0 })
+}
+
+/// Opens at a beginning whose label goes on below: output that was wrapped.
+fn opened_label(line: &str) -> Option<Block> {
+    memchr(b'B', line.as_bytes())?;
+    let read = cut_label(line)?.to_owned();
+    Some(Block::Label { read, lines: 1 })
+}
+
+/// Returns the beginning of a block that is cut within its label.
+fn cut_label(line: &str) -> Option<&str> {
+    let bytes = line.trim_end_matches('\r').as_bytes();
+    let begin = find_from(bytes, 0, b"-----BEGIN")?;
+    let label = begin + b"-----BEGIN".len();
+    let end = run_end(bytes, label, |byte| {
+        byte.is_ascii_uppercase() || byte == b' '
+    });
+    let end = run_end(bytes, end, |byte| byte == b'-');
+    (end == bytes.len() && end - label <= 40).then(|| text(line, begin, end))
 }
 
 fn opened_count(line: &str) -> Option<Block> {
@@ -286,6 +241,7 @@ fn opened_count(line: &str) -> Option<Block> {
     let left = text(line, start, end).parse::<usize>().ok()?;
     (left > 0).then_some(Block::Counted {
         left: left.min(LINES_MAX),
+        key: Key::after_header(),
     })
 }
 

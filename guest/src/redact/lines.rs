@@ -2,6 +2,8 @@
 //!
 //! It is given whole lines, or windows of long ones; where they come from is the stream's part.
 
+use super::armour::is_joined;
+use super::bare::{Held, Verdict, may_be_bare};
 use super::block::{Block, Step};
 use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
@@ -20,11 +22,55 @@ pub(super) struct Lines {
     pub(super) ordinals: Ordinals,
     /// Complete lines before the one at hand.
     pub(super) number: u64,
+    /// Lines that are held back until it shows whether they are a key's.
+    held: Held,
     /// The marker of the key whose body is being read.
     key_marker: Option<String>,
 }
 
 impl Lines {
+    /// Says whether the next line is to be looked at whatever it holds.
+    pub(super) const fn is_waiting(&self) -> bool {
+        self.block.is_open() || !self.held.is_empty()
+    }
+
+    /// Offers the next complete line and says whether it is held back. Gives every line that was
+    /// held back and is so no longer to `each`, in order.
+    pub(super) fn offer(&mut self, line: &str, mut each: impl FnMut(&mut Self, &str)) -> bool {
+        if self.block.is_open() || self.held.is_empty() && !may_be_bare(line) {
+            return false;
+        }
+        let dressed = is_dressed(line).then(|| undressed(line));
+        let reading = dressed.as_ref().map_or(line, |view| view.text.as_str());
+        match self.held.take(line, reading) {
+            Verdict::Ordinary => false,
+            Verdict::Held => true,
+            Verdict::Ended(block) => {
+                self.release(block, &mut each);
+                !self.block.is_open() && matches!(self.held.take(line, reading), Verdict::Held)
+            }
+        }
+    }
+
+    /// Gives every line that is still held back to `each`; those before the line at hand.
+    pub(super) fn give_held(&mut self, mut each: impl FnMut(&mut Self, &str)) {
+        if !self.held.is_empty() {
+            let block = self.held.end();
+            self.release(block, &mut each);
+        }
+    }
+
+    fn release(&mut self, block: Block, each: &mut impl FnMut(&mut Self, &str)) {
+        let held = self.held.drain();
+        let count = u64::try_from(held.len()).unwrap_or(u64::MAX);
+        self.number = self.number.saturating_sub(count);
+        self.block = block;
+        for line in held {
+            each(self, &line);
+            self.number += 1;
+        }
+    }
+
     /// Returns the redacted form of a complete line, or nothing where it stays as it is;
     /// `is_chosen` says that the line is known to be worth a look.
     pub(super) fn redacted(
@@ -52,12 +98,19 @@ impl Lines {
         let mut scanned = Scanned::default();
         if is_known || is_chosen(rules, line) {
             scanned = scan(rules, line);
+            if matches!(self.block, Block::Public { .. }) {
+                // The shape of lines says nothing where it is known what they are.
+                scanned.marks.retain(|mark| {
+                    mark.hit.rule != RuleRef::Family(Family::PrivateKey)
+                        || !is_joined(super::bytes::text(line, mark.hit.start, mark.hit.end))
+                });
+            }
             if is_dressed(line) {
                 self.block.open(&undressed(line).text);
             } else {
                 self.block.open(line);
             }
-            self.block.open_encoded(line, &scanned.marks);
+            self.block.open_body(line, &scanned.marks);
         }
         scanned
     }

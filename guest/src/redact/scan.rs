@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::anchors::Found;
+use super::armour;
 use super::bytes::text;
 use super::hit::{Family, Hit, RuleRef};
 use super::tokens::TOKENS;
@@ -82,6 +83,11 @@ fn read(
             rule: RuleRef::Known(number),
         });
     });
+    if line.len() > 2 * 64 {
+        armour::joined(line, |run| {
+            hits.push(Hit::of(Family::PrivateKey, run.start, run.start, run.end));
+        });
+    }
     let mut seen = Seen::default();
     rules.anchors().each(line, |found| {
         judge(rules, line, found, &mut seen, &mut hits);
@@ -137,6 +143,10 @@ fn judge(rules: &Rules, line: &str, found: Found, seen: &mut Seen, hits: &mut Ve
         Action::Webhook => shape::webhook(line, start),
         Action::Jwk => shape::jwk(line, start),
         Action::PrivateKey => shape::key_on_a_line(line, start),
+        Action::KeyBody => {
+            let run = armour::key_at(line, start);
+            run.map(|run| Hit::of(Family::PrivateKey, run.start, run.start, run.end))
+        }
         Action::UserFlag => header::user_flag(line, end),
         Action::PasswordFlag => header::password_flag(line, start + 1),
         Action::Piped => header::piped(line, start),

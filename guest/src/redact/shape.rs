@@ -2,6 +2,7 @@
 //!
 //! Each function takes where its anchor stands and answers with the whole token.
 
+use super::armour::{is_armour, is_random, runs};
 use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, text};
 use super::hit::{Family, Hit};
 
@@ -193,7 +194,10 @@ pub(super) fn key_on_a_line(line: &str, position: usize) -> Option<Hit> {
         part(bytes, 0, position),
         position.saturating_sub(40),
         b"BEGIN ",
-    )?;
+    );
+    let Some(begin) = begin else {
+        return key_before_end(line, position);
+    };
     let dashes = run_end(bytes, position + "PRIVATE KEY".len(), |byte| {
         byte != b'-' && byte != b'\n'
     });
@@ -204,8 +208,9 @@ pub(super) fn key_on_a_line(line: &str, position: usize) -> Option<Hit> {
     // Up to the end mark everything belongs to the key, quotes of a list included.
     let until = (start + KEY_MAX).min(bytes.len());
     let end = find_from(part(bytes, 0, until), start, b"-----END").unwrap_or_else(|| {
+        // A header of the armour may name a cipher.
         run_end(bytes, start, |byte| {
-            super::bytes::is_base64(byte) && byte != b'-'
+            super::bytes::is_base64(byte)
                 || matches!(
                     byte,
                     b'\\' | b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'%'
@@ -217,6 +222,22 @@ pub(super) fn key_on_a_line(line: &str, position: usize) -> Option<Hit> {
         .filter(|byte| byte.is_ascii_alphanumeric())
         .count();
     (armour >= 32).then(|| Hit::of(Family::PrivateKey, begin, start, end))
+}
+
+/// Reads the rest of a private key that stands before its end mark on the same line.
+fn key_before_end(line: &str, position: usize) -> Option<Hit> {
+    let bytes = line.as_bytes();
+    let from = position.saturating_sub(40);
+    let mark = find_from(part(bytes, 0, position), from, b"-----END ")?;
+    let until = run_start(bytes, mark, |byte| !is_armour(byte) && byte != b'=');
+    let is_escape = matches!(before(bytes, until), b'n' | b'r' | b't')
+        && before(bytes, until.saturating_sub(1)) == b'\\';
+    let until = run_start(bytes, until - 2 * usize::from(is_escape), |byte| {
+        !is_armour(byte) && byte != b'='
+    });
+    let last = runs(text(line, 0, until)).last()?;
+    let is_piece = mark - last.end <= 12 && is_random(part(bytes, last.start, last.end));
+    is_piece.then(|| Hit::of(Family::PrivateKey, last.start, last.start, last.end))
 }
 
 #[cfg(test)]

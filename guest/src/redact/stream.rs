@@ -76,8 +76,9 @@ impl Redactor {
             };
             let (head, rest) = text.split_at_checked(end).unwrap_or((text, ""));
             self.hold(head, sink);
-            self.end_line(sink);
-            sink.text("\n");
+            if !self.end_line(sink) {
+                sink.text("\n");
+            }
             self.lines.number += 1;
             text = rest.strip_prefix('\n').unwrap_or(rest);
         }
@@ -93,9 +94,35 @@ impl Redactor {
 
     /// Gives what was held back.
     pub fn finish(&mut self, sink: &mut impl Sink) {
-        if self.is_within_line() {
-            self.end_line(sink);
+        let is_open = self.is_within_line() && self.end_line(sink);
+        if is_open {
+            self.lines.number += 1;
         }
+        self.give_held(!is_open, sink);
+    }
+
+    /// Gives the lines that are still held back.
+    fn give_held(&mut self, is_ended: bool, sink: &mut impl Sink) {
+        let Self { rules, lines, .. } = self;
+        let mut is_first = true;
+        lines.give_held(|lines, line| {
+            if !std::mem::take(&mut is_first) {
+                sink.text("\n");
+            }
+            give_line(lines, rules, line, sink);
+        });
+        if is_ended && !is_first {
+            sink.text("\n");
+        }
+    }
+
+    /// Offers a complete line and says whether it is held back; gives what is so no longer.
+    fn offer(&mut self, line: &str, sink: &mut impl Sink) -> bool {
+        let Self { rules, lines, .. } = self;
+        lines.offer(line, |lines, line| {
+            give_line(lines, rules, line, sink);
+            sink.text("\n");
+        })
     }
 
     /// Returns what was found so far.
@@ -122,7 +149,7 @@ impl Redactor {
         let mut position = 0;
         let mut ahead = Ahead::default();
         while position < bytes.len() {
-            let is_chosen = !self.lines.block.is_open();
+            let is_chosen = !self.lines.is_waiting();
             let Some(hit) = self.next_line_of_interest(bytes, position, &mut ahead) else {
                 break;
             };
@@ -138,6 +165,9 @@ impl Redactor {
                 self.hold(line, sink);
                 self.end_line(sink);
                 clean = end;
+            } else if self.offer(line, sink) {
+                give(block, clean, start, sink);
+                clean = end + 1;
             } else if let Some(redacted) = self.lines.redacted(&self.rules, line, is_chosen) {
                 give(block, clean, start, sink);
                 sink.text(&redacted);
@@ -157,7 +187,7 @@ impl Redactor {
         position: usize,
         ahead: &mut Ahead,
     ) -> Option<usize> {
-        if self.lines.block.is_open() {
+        if self.lines.is_waiting() {
             return Some(position);
         }
         self.rules.anchors().next_line(bytes, position, ahead)
@@ -197,6 +227,7 @@ impl Redactor {
 
     /// Judges a full window of a long line and gives the part in which nothing is open.
     fn window(&mut self, sink: &mut impl Sink) {
+        self.give_held(true, sink);
         let window = std::mem::take(&mut self.pending);
         if matches!(self.long, Long::No)
             && let Some(redacted) = self.lines.key_body(&self.rules, &window)
@@ -206,7 +237,7 @@ impl Redactor {
             return;
         }
         let scanned = self.lines.scanned(&self.rules, &window, false);
-        if self.take_line(&scanned, &window, sink) {
+        if self.take_line(&scanned, &window, self.long, sink) {
             return;
         }
         let cut = cut_of(&window, self.given, &scanned.marks);
@@ -229,11 +260,17 @@ impl Redactor {
     }
 
     /// Takes the whole line where a rule says so, with what was given of it.
-    fn take_line(&mut self, scanned: &Scanned, window: &str, sink: &mut impl Sink) -> bool {
+    fn take_line(
+        &mut self,
+        scanned: &Scanned,
+        window: &str,
+        long: Long,
+        sink: &mut impl Sink,
+    ) -> bool {
         let Some(rule) = scanned.whole else {
             return false;
         };
-        if !matches!(self.long, Long::No) {
+        if !matches!(long, Long::No) {
             sink.retract_line();
         }
         let id = self.rules.id(rule);
@@ -246,18 +283,22 @@ impl Redactor {
         true
     }
 
-    /// Ends the unfinished line.
-    fn end_line(&mut self, sink: &mut impl Sink) {
+    /// Ends the unfinished line and says whether it is held back.
+    fn end_line(&mut self, sink: &mut impl Sink) -> bool {
         let line = std::mem::take(&mut self.pending);
         let given = std::mem::take(&mut self.given);
-        match self.long {
+        let long = std::mem::take(&mut self.long);
+        if matches!(long, Long::No) && self.offer(&line, sink) {
+            return true;
+        }
+        match long {
             Long::No => match self.lines.redacted(&self.rules, &line, false) {
                 Some(redacted) => sink.text(&redacted),
                 None => sink.text(&line),
             },
             Long::Given => {
                 let scanned = self.lines.scanned(&self.rules, &line, false);
-                if !self.take_line(&scanned, &line, sink) {
+                if !self.take_line(&scanned, &line, long, sink) {
                     let redacted =
                         self.lines
                             .replaced(&self.rules, &line, given, line.len(), &scanned.marks);
@@ -268,6 +309,14 @@ impl Redactor {
         }
         self.long = Long::No;
         self.given = 0;
+        false
+    }
+}
+
+fn give_line(lines: &mut Lines, rules: &Rules, line: &str, sink: &mut impl Sink) {
+    match lines.redacted(rules, line, false) {
+        Some(redacted) => sink.text(&redacted),
+        None => sink.text(line),
     }
 }
 

@@ -113,6 +113,7 @@ impl Auditor {
         if reading.is_within_line() {
             reading.end_line(&mut sightings);
         }
+        reading.give_held(&mut sightings);
         Audited {
             sightings,
             lines: reading.ended,
@@ -172,22 +173,37 @@ impl Reading {
 
     /// Judges a complete line that is no longer than a window, or a record.
     fn whole(&mut self, line: &str, seen: &mut Vec<Sighting>) {
-        let number = self.ended + 1;
         if let Some(document) = record::parse(line) {
+            self.give_held(seen);
             self.records += 1;
-            record::audit(&self.look, &document, number, seen);
+            record::audit(&self.look, &document, self.ended + 1, seen);
             return;
         }
-        let place = Place {
-            line: number,
-            ..Place::default()
-        };
-        let was_in_key = self.in_key;
-        let found = self.look.line(&mut self.lines, line);
-        self.in_key = found.is_key;
-        if !(found.is_key && was_in_key) {
-            self.look.report(&place, line, 0..line.len(), &found, seen);
+        self.lines.number = self.ended;
+        let Self {
+            look,
+            lines,
+            in_key,
+            ..
+        } = self;
+        let is_held = lines.offer(line, |lines, line| {
+            complete(look, lines, in_key, line, seen);
+        });
+        if !is_held {
+            complete(look, lines, in_key, line, seen);
         }
+    }
+
+    /// Judges the lines that are still held back.
+    fn give_held(&mut self, seen: &mut Vec<Sighting>) {
+        self.lines.number = self.ended;
+        let Self {
+            look,
+            lines,
+            in_key,
+            ..
+        } = self;
+        lines.give_held(|lines, line| complete(look, lines, in_key, line, seen));
     }
 
     fn hold(&mut self, text: &str, seen: &mut Vec<Sighting>) {
@@ -204,6 +220,7 @@ impl Reading {
             let line = std::mem::take(&mut self.pending);
             self.whole(&line, seen);
         } else {
+            self.give_held(seen);
             self.windows(seen);
             let rest = std::mem::take(&mut self.pending);
             if self.long != Long::Swallowed {
@@ -219,6 +236,7 @@ impl Reading {
     /// Judges the windows of a long line that are full.
     fn windows(&mut self, seen: &mut Vec<Sighting>) {
         if self.long == Long::No {
+            self.give_held(seen);
             self.long = Long::Yes;
         }
         loop {
@@ -284,6 +302,25 @@ impl Reading {
         let dropped = self.pending.get(..until).unwrap_or_default();
         self.before += characters(dropped);
         self.pending.drain(..until);
+    }
+}
+
+/// Judges the line whose number `lines` knows.
+fn complete(
+    look: &Look,
+    lines: &mut Lines,
+    in_key: &mut bool,
+    line: &str,
+    seen: &mut Vec<Sighting>,
+) {
+    let place = Place {
+        line: lines.number + 1,
+        ..Place::default()
+    };
+    let found = look.line(lines, line);
+    let was_in_key = std::mem::replace(in_key, found.is_key);
+    if !(found.is_key && was_in_key) {
+        look.report(&place, line, 0..line.len(), &found, seen);
     }
 }
 

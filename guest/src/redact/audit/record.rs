@@ -58,15 +58,22 @@ impl Walk<'_> {
         let found = seen.len();
         let mut lines = Lines::default();
         let mut was_key = false;
-        for (number, line) in (1..).zip(text.split('\n')) {
-            let in_line = self.look.line(&mut lines, line);
+        let mut complete = |lines: &mut Lines, line: &str| {
+            let in_line = self.look.line(lines, line);
             if !(in_line.is_key && was_key) {
-                let place = self.place(field, number);
+                let place = self.place(field, lines.number + 1);
                 self.look
                     .report(&place, line, 0..line.len(), &in_line, seen);
             }
             was_key = in_line.is_key;
+        };
+        for line in text.split('\n') {
+            if !lines.offer(line, &mut complete) {
+                complete(&mut lines, line);
+            }
+            lines.number += 1;
         }
+        lines.give_held(&mut complete);
         if seen.len() > found || name.is_empty() || text.contains('\n') {
             return;
         }
