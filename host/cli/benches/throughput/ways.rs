@@ -1,0 +1,181 @@
+//! The ways to take the output of `cat FILE`: through the runner, and through what only copies.
+//!
+//! It measures; what the numbers mean is not known here.
+
+use std::fs::File;
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long one took, and the most memory that its process had.
+pub(crate) struct Took {
+    pub(crate) time: Duration,
+    pub(crate) peak_bytes: Option<u64>,
+}
+
+/// One way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// `feedback run -- cat FILE`
+    Run,
+    /// The same with `--keep-output`.
+    Keep,
+    /// `cat FILE | tee /dev/null > /dev/null`
+    Tee,
+    /// `cat FILE` into a pipe that somebody empties.
+    Pipe,
+    /// `script -q -c 'cat FILE' /dev/null`
+    Script,
+    /// `cat FILE | ts > /dev/null`
+    Ts,
+}
+
+impl Way {
+    /// Returns the ways that this machine has.
+    pub(crate) fn present() -> Vec<Self> {
+        let all = [
+            Self::Run,
+            Self::Keep,
+            Self::Tee,
+            Self::Pipe,
+            Self::Script,
+            Self::Ts,
+        ];
+        all.into_iter()
+            .filter(|way| way.program().is_none_or(is_there))
+            .collect()
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Run => "feedback run",
+            Self::Keep => "feedback run --keep-output",
+            Self::Tee => "tee",
+            Self::Pipe => "a pipe",
+            Self::Script => "script",
+            Self::Ts => "ts",
+        }
+    }
+
+    fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Run | Self::Keep | Self::Tee | Self::Pipe => None,
+            Self::Script => Some("script"),
+            Self::Ts => Some("ts"),
+        }
+    }
+
+    /// Takes the output once.
+    pub(crate) fn take(self, path: &Path, folder: &Path) -> Took {
+        let started = Instant::now();
+        let peak_bytes = match self {
+            Self::Run => Some(feedback(&[], &["cat".as_ref(), path], folder)),
+            Self::Keep => {
+                let peak = feedback(&["--keep-output"], &["cat".as_ref(), path], folder);
+                Some(peak)
+            }
+            Self::Tee => {
+                through(path, Command::new("tee").arg("/dev/null"));
+                None
+            }
+            Self::Ts => {
+                through(path, &mut Command::new("ts"));
+                None
+            }
+            Self::Pipe => {
+                empty(path);
+                None
+            }
+            Self::Script => {
+                let command = format!("cat '{}'", path.display());
+                let mut script = Command::new("script");
+                let script = script.args(["-q", "-c", &command, "/dev/null"]);
+                let script = script.stdin(Stdio::null()).stdout(Stdio::null());
+                assert!(script.status().unwrap().success());
+                None
+            }
+        };
+        Took {
+            time: started.elapsed(),
+            peak_bytes,
+        }
+    }
+}
+
+/// Streams what this program generates through the runner.
+pub(crate) fn stream(this: &Path, name: &str, bytes: u64, folder: &Path) -> Took {
+    let bytes = bytes.to_string();
+    let argv = [this, "generate".as_ref(), name.as_ref(), bytes.as_ref()];
+    let started = Instant::now();
+    let peak = feedback(&[], &argv, folder);
+    Took {
+        time: started.elapsed(),
+        peak_bytes: Some(peak),
+    }
+}
+
+/// Runs a command through the runner and returns the runner's peak memory, in bytes.
+fn feedback(options: &[&str], argv: &[&Path], folder: &Path) -> u64 {
+    let child = Command::new(env!("CARGO_BIN_EXE_feedback"))
+        .arg("run")
+        .args(options)
+        .arg("--")
+        .args(argv)
+        .current_dir(folder)
+        .env_remove("FEEDBACK_RECORD_FILE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Kept outputs would fill the disk of who measures.
+    let peak = peak_of(&child);
+    let _ = std::fs::remove_dir_all(folder.join("feedback_record.jsonl.output"));
+    peak
+}
+
+/// Waits for a child and returns its peak memory. This program is small, and what a child has
+/// before it becomes another program counts for it.
+fn peak_of(child: &Child) -> u64 {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    let pid = i32::try_from(child.id()).unwrap();
+    // SAFETY: both pointers are to locals that live longer than the call, which fills them.
+    let (waited, usage) = unsafe {
+        let waited = libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr());
+        (waited, usage.assume_init())
+    };
+    assert_eq!((waited, status), (pid, 0), "the run succeeds");
+    u64::try_from(usage.ru_maxrss).unwrap() * 1024
+}
+
+fn through(path: &Path, command: &mut Command) {
+    let mut cat = Command::new("cat")
+        .arg(path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pipe = cat.stdout.take().unwrap();
+    let status = command.stdin(pipe).stdout(Stdio::null()).status().unwrap();
+    assert!(status.success() && cat.wait().unwrap().success());
+}
+
+/// Empties the pipe of `cat FILE` with reads as large as the runner's.
+pub(crate) fn empty(path: &Path) {
+    let mut cat = Command::new("cat")
+        .arg(path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = cat.stdout.take().unwrap();
+    let mut buffer = vec![0; 256 * 1024];
+    while pipe.read(&mut buffer).unwrap() > 0 {}
+    assert!(cat.wait().unwrap().success());
+}
+
+fn is_there(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let in_folder = |folder: PathBuf| File::open(folder.join(program)).is_ok();
+    std::env::split_paths(&paths).any(in_folder)
+}
