@@ -6,6 +6,7 @@
 //! spawn → capture → component → store, then reader → component → verdict; [`run`] composes it.
 
 pub mod ending;
+mod keeper;
 pub mod pump;
 pub mod signal;
 pub mod spawn;

@@ -50,6 +50,11 @@ fn perform(words: &[&str]) {
             "complain" => emit(format!("{}\n", next()).as_bytes(), &mut std::io::stderr()),
             "exit" => exit(next().parse().unwrap()),
             "kill-self" => kill_self(next().parse().unwrap()),
+            "kill-parent" => {
+                let parent = rustix::process::getppid().unwrap().as_raw_pid();
+                // SAFETY: passes two numbers.
+                unsafe { libc::kill(parent, next().parse().unwrap()) };
+            }
             "ignore" => ignore(next().parse().unwrap()),
             "exit-on" => exit_on(next().parse().unwrap()),
             "wait" => forever(),
@@ -65,6 +70,7 @@ fn perform(words: &[&str]) {
             "leave-bare" => leave(&["setsid", "undress", "leave-quietly"], next(), Stdio::null),
             "undress" => undress(),
             "become-root" => become_root(),
+            "say-parent" => say(&format!("parent {}", std::os::unix::process::parent_id())),
             "say-pid" => say(&format!("pid {}", std::process::id())),
             "leave-daemon" => leave(&["setsid", "leave-quietly"], next(), Stdio::null),
             "touch" => std::fs::write(next(), "").unwrap(),

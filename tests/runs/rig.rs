@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use feedback_host::ending::{Ending, Outcome, Source};
-use feedback_host::supervise::{Command, Control, Limits, Sink, supervise};
+use feedback_host::supervise::{Adoption, Command, Control, Limits, Sink, supervise};
 use serde_json::Value;
 
 /// Longer than anything takes on a busy machine, shorter than for ever.
@@ -91,6 +91,12 @@ impl Trial {
 
     pub(crate) fn keep_background(mut self) -> Self {
         self.limits.keep_background = true;
+        self
+    }
+
+    /// Runs without a helper between this process and the command.
+    pub(crate) fn without_helper(mut self) -> Self {
+        self.limits.adoption = Adoption::None;
         self
     }
 

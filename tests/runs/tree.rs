@@ -1,5 +1,6 @@
 //! What a command leaves behind is found, named and ended; what is not its own is left alone.
 
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -129,6 +130,66 @@ fn a_runner_that_adopts_finds_even_what_has_hidden_its_mark_and_leaves_no_zombie
     );
     assert_eq!(ending["children"], json!([]));
     assert!(!is_alive(pid));
+}
+
+#[test]
+fn a_library_finds_even_what_has_hidden_its_mark_and_reaps_nobody_elses_child() {
+    let mut dead = Command::new(puppet())
+        .args(["exit", "7"])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["leave-bare", word(&file), "exit", "0"]).run();
+    done.exited(0);
+    let pid = pid_in(&file);
+    assert_eq!(
+        done.json()["leftovers"],
+        json!([{"pid": pid, "name": "puppet", "fate": "killed"}])
+    );
+    assert!(!is_alive(pid));
+    assert_eq!(dead.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn a_helper_keeps_nothing_of_its_user_open_and_goes_when_the_run_is_over() {
+    let (read, write) = std::io::pipe().unwrap();
+    let helper = std::sync::Arc::new(std::sync::Mutex::new(0));
+    let seen = helper.clone();
+    let mut write = Some(write);
+    let mut read = Some(read);
+    let folder = folder();
+    let file = folder.path().join("go-on");
+    let go_on = file.clone();
+    let done = Trial::puppet(["say-parent", "await-file", word(&file), "exit", "0"])
+        .when("parent ", move |text, _| {
+            let parent = text.trim().strip_prefix("parent ").unwrap();
+            *seen.lock().unwrap() = parent.parse().unwrap();
+            let name = std::fs::read_to_string(format!("/proc/{parent}/comm")).unwrap();
+            assert_eq!(name, "feedback-keeper\n");
+            // The end comes although the helper lives: it does not hold the writing end.
+            drop(write.take());
+            let mut text = String::new();
+            read.take().unwrap().read_to_string(&mut text).unwrap();
+            std::fs::write(&go_on, "x").unwrap();
+        })
+        .run();
+    done.exited(0);
+    assert_eq!(state(*helper.lock().unwrap()), None);
+}
+
+#[test]
+fn background_processes_survive_the_helper_on_request() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["leave-bare", word(&file), "exit", "0"])
+        .keep_background()
+        .run();
+    let pid = pid_in(&file);
+    assert_eq!(done.ending.leftovers[0].fate, Fate::Kept);
+    assert!(is_alive(pid));
+    kill(pid, libc::SIGKILL);
 }
 
 #[test]
