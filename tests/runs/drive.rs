@@ -31,6 +31,7 @@ pub(crate) fn drive(words: &[&str]) {
             "--grace" => limits.grace = Duration::from_millis(number()),
             "--adopt-nothing" => limits.adoption = Adoption::None,
             "--with-helper" => limits.adoption = Adoption::Helper,
+            "--no-group" => limits.control_group = false,
             "--keep" => limits.keep_background = true,
             "--stdin" => command.stdin = Stdin::Inherit,
             "--quiet" => sink.passes = false,

@@ -77,6 +77,8 @@ fn perform(words: &[&str]) {
             "await-file" => await_file(next()),
             "await-orphan" => await_orphan(),
             "facts" => facts(),
+            "groups" => groups(),
+            "fork-storm" => fork_storm(next().parse().unwrap()),
             "write-pid" => std::fs::write(next(), std::process::id().to_string()).unwrap(),
             "kill-group" => {
                 // SAFETY: signals this process and its group.
@@ -251,6 +253,40 @@ fn await_orphan() {
     let parent = std::os::unix::process::parent_id();
     while std::os::unix::process::parent_id() == parent {
         std::thread::yield_now();
+    }
+}
+
+/// Prints the control group of version 2.
+fn groups() {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    say(groups.lines().find(|line| line.starts_with("0::")).unwrap());
+}
+
+/// Keeps as many processes alive as asked for: each has a session of its own, hears no SIGTERM,
+/// carries nothing of the run, and forks its successor all the time.
+fn fork_storm(width: usize) {
+    undress();
+    ignore(libc::SIGTERM);
+    for _ in 0..width {
+        // SAFETY: there is one thread.
+        if unsafe { libc::fork() } == 0 {
+            hop();
+        }
+    }
+    forever();
+}
+
+/// Passes on to a new process again and again, and is an orphan in a new session each time.
+fn hop() -> ! {
+    loop {
+        // SAFETY: there is one thread, and the old process ends at once.
+        unsafe {
+            libc::setsid();
+            libc::usleep(2_000);
+            if libc::fork() != 0 {
+                libc::_exit(0);
+            }
+        }
     }
 }
 

@@ -7,9 +7,7 @@ use super::{ENDED, FAILED, LEAVE, MESSAGE_BYTES, Message, REAP, REAPED, STARTED,
 
 /// Where the line is, once everything else is closed.
 const LINE: RawFd = 0;
-/// How often a keeper looks for the dead that the command leaves to it.
-const ROUND_MS: i32 = 1_000;
-/// The same where the system has no handle that tells of the command's end.
+/// How often a keeper looks for the dead where the system does not wake it.
 const BLIND_ROUND_MS: i32 = 20;
 /// How often a keeper without a runner kills what it has, and how long it waits in between.
 const KILLING_ROUNDS: u32 = 200;
@@ -73,19 +71,17 @@ fn hear_nothing() {
 /// Serves until the runner sends the keeper away or is gone.
 fn serve(line: RawFd, leader: i32) -> ! {
     keep_only(line);
-    let mut handle = handle_of(leader);
+    let deaths = deaths();
     let mut has_ended = false;
     let mut is_reaped = false;
     loop {
-        wait(handle, has_ended);
+        wait(deaths);
         if !has_ended && let Some(message) = ending(leader) {
             has_ended = true;
-            handle = -1;
             tell(LINE, message);
         }
-        if !has_ended || is_reaped {
-            reap_all_but(leader);
-        }
+        // At once: what forks without end must not fill the list of processes with its dead.
+        reap_all_but(leader);
         match order() {
             Some(Order::Reap) => {
                 is_reaped = true;
@@ -123,26 +119,32 @@ fn keep_only(line: RawFd) {
     }
 }
 
-fn handle_of(leader: i32) -> RawFd {
-    // SAFETY: takes two numbers.
-    let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, leader, 0) };
-    i32::try_from(handle).unwrap_or(-1)
+/// Returns a descriptor that becomes readable when a child has ended.
+fn deaths() -> RawFd {
+    // SAFETY: the set is a live value that the calls fill and read.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::signalfd(-1, &raw const set, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC)
+    }
 }
 
-/// Waits for an order, for the command's end, or for the next round.
-fn wait(handle: RawFd, has_ended: bool) {
-    let mut fds = [LINE, handle].map(|fd| libc::pollfd {
+/// Waits for an order or for the end of a child.
+fn wait(deaths: RawFd) {
+    let mut fds = [LINE, deaths].map(|fd| libc::pollfd {
         fd,
         events: libc::POLLIN,
         revents: 0,
     });
-    let round = if handle >= 0 || has_ended {
-        ROUND_MS
-    } else {
-        BLIND_ROUND_MS
-    };
-    // SAFETY: the array lives during the call; a negative descriptor is left out.
-    unsafe { libc::poll(fds.as_mut_ptr(), 2, round) };
+    let round = if deaths >= 0 { -1 } else { BLIND_ROUND_MS };
+    let mut told = [0_u8; size_of::<libc::signalfd_siginfo>()];
+    // SAFETY: both arrays live during the calls; a negative descriptor is left out. Of a signal
+    // there is never more than one waiting, and who has ended is asked for elsewhere.
+    unsafe {
+        libc::poll(fds.as_mut_ptr(), 2, round);
+        libc::read(deaths, told.as_mut_ptr().cast(), told.len());
+    }
 }
 
 fn order() -> Option<Order> {
@@ -181,15 +183,24 @@ fn dead(kind: libc::idtype_t, id: libc::id_t) -> Option<(i32, i32, i32)> {
     }
 }
 
-/// Reaps the dead that the command has left, as far as they come before the command itself.
+/// Reaps the dead that the command has left, but not the command.
 fn reap_all_but(leader: i32) {
     while let Some((pid, ..)) = dead(libc::P_ALL, 0) {
         if pid == leader {
-            return;
+            // It hides those that died after it.
+            return for_every_child(|pid| {
+                if pid != leader {
+                    collect(pid);
+                }
+            });
         }
-        // SAFETY: no status is asked for; the process is dead, so this does not wait.
-        unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+        collect(pid);
     }
+}
+
+fn collect(pid: i32) {
+    // SAFETY: no status is asked for, and nothing is waited for.
+    unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
 }
 
 fn reap(leader: i32) -> Message {
@@ -219,7 +230,10 @@ fn end_everything(leader: Option<i32>) -> ! {
         unsafe { libc::kill(-leader, libc::SIGKILL) };
     }
     for _ in 0..KILLING_ROUNDS {
-        kill_children();
+        // SAFETY: a child that is not reaped, so the number is its own.
+        for_every_child(|pid| unsafe {
+            libc::kill(pid, libc::SIGKILL);
+        });
         // SAFETY: no status is asked for, and nothing is waited for.
         unsafe {
             while libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) > 0 {}
@@ -233,8 +247,8 @@ fn end_everything(leader: Option<i32>) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Kills as many children as fit into one read of their list; the others have their turn later.
-fn kill_children() {
+/// Visits as many children as fit into one read of their list; the others have their turn later.
+fn for_every_child(mut visit: impl FnMut(i32)) {
     let mut list = [0_u8; 4096];
     // SAFETY: the path ends with a NUL, and the buffer lives during the call.
     let count = unsafe {
@@ -255,8 +269,7 @@ fn kill_children() {
             continue;
         }
         if pid > 1 {
-            // SAFETY: a child that is not reaped, so the number is its own.
-            unsafe { libc::kill(pid, libc::SIGKILL) };
+            visit(pid);
         }
         pid = 0;
     }

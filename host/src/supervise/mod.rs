@@ -40,6 +40,8 @@ pub struct Limits {
     pub keep_background: bool,
     /// Whether this process adopts orphans of the run.
     pub adoption: Adoption,
+    /// Whether the run gets a control group of its own where one can be made.
+    pub control_group: bool,
 }
 
 impl Default for Limits {
@@ -51,6 +53,7 @@ impl Default for Limits {
             drain: Duration::from_millis(300),
             keep_background: false,
             adoption: Adoption::default(),
+            control_group: true,
         }
     }
 }
@@ -78,7 +81,7 @@ pub fn supervise(
         return without_process(Ending::not_started(refusal, began.elapsed()), sink);
     }
     let (command, run_id) = marked(command);
-    let cgroup = Cgroup::make();
+    let cgroup = limits.control_group.then(Cgroup::make).flatten();
     let oom = oom::OomWatch::start(cgroup.as_ref());
     let around = Surroundings {
         entrance: cgroup.as_ref().map(Cgroup::entrance),

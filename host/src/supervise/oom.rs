@@ -36,9 +36,8 @@ impl OomWatch {
         let after = self.events.as_deref().and_then(kills)?;
         (after > self.before).then(|| {
             let count = after - self.before;
-            format!(
-                "the out-of-memory killer ended {count} process(es) of this cgroup during the run"
-            )
+            let noun = if count == 1 { "process" } else { "processes" };
+            format!("the out-of-memory killer ended {count} {noun} of this cgroup during the run")
         })
     }
 }

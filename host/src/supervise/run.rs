@@ -27,7 +27,7 @@ pub(super) const ROUND: Duration = Duration::from_millis(20);
 /// How long the leader may take to vanish after SIGKILL before the run goes on without it.
 const VANISHING: Duration = Duration::from_millis(200);
 /// How often the dead that a running command leaves to this process are collected.
-const REAPING: Duration = Duration::from_secs(1);
+const REAPING: Duration = Duration::from_millis(200);
 
 /// A run whose process has been started.
 pub(super) struct Run<'a> {

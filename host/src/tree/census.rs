@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, 
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
-use super::entry::{Entry, entries};
+use super::entry::{Entry, children, entries};
 use crate::spawn::RUN_ID;
 
 /// Whether the calling process takes over what a run leaves behind.
@@ -146,6 +146,21 @@ impl Census {
         )
     }
 
+    /// Returns the living orphans of the run, found without a look at any other process. None
+    /// where nobody adopts them, or where they could be another run's.
+    pub(crate) fn orphans(&self) -> Vec<Member> {
+        let adopter = match (self.adoption, self.keeper) {
+            (_, Some(keeper)) => keeper,
+            (Adoption::Subreaper, None) if self.is_alone() => getpid().as_raw_pid(),
+            _ => return Vec::new(),
+        };
+        let orphans = children(adopter).into_iter().filter_map(Entry::read);
+        orphans
+            .filter(|entry| entry.pid != self.leader && entry.parent == adopter && entry.is_alive())
+            .map(Member::from)
+            .collect()
+    }
+
     /// Collects the dead that the runs of this process have left to it.
     pub(crate) fn reap_adopted(&self) {
         if self.adoption != Adoption::Subreaper {
@@ -153,14 +168,21 @@ impl Census {
         }
         // Held throughout, so that the child of a start that fails is left to whoever started it.
         let leaders = leaders();
-        let dead = entries().filter(|entry| {
-            !entry.is_alive() && is_child(entry) && !leaders.contains_key(&entry.pid)
-        });
-        for pid in dead.filter_map(|entry| Pid::from_raw(entry.pid)) {
-            let _ = waitid(
-                WaitId::Pid(pid),
-                WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
-            );
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        while let Some(pid) = first_dead() {
+            if !leaders.contains_key(&pid.as_raw_pid()) {
+                let _ = waitid(WaitId::Pid(pid), options);
+                continue;
+            }
+            // It hides those that died after it.
+            let others = children(getpid().as_raw_pid()).into_iter();
+            for pid in others
+                .filter(|pid| !leaders.contains_key(pid))
+                .filter_map(Pid::from_raw)
+            {
+                let _ = waitid(WaitId::Pid(pid), options);
+            }
+            break;
         }
     }
 
@@ -181,7 +203,11 @@ impl Census {
     /// Says whether an orphan can only have come from this run.
     fn may_adopt(&self, entry: &Entry) -> bool {
         // With several runs at once, one without a mark waits for the run that ends last.
-        is_child(entry) && leaders().keys().all(|child| *child == self.child)
+        is_child(entry) && self.is_alone()
+    }
+
+    fn is_alone(&self) -> bool {
+        leaders().keys().all(|child| *child == self.child)
     }
 }
 
@@ -194,6 +220,19 @@ fn mark_of(pid: i32) -> Option<Vec<u8>> {
         value.is_some_and(|value| value.starts_with(b"="))
     };
     variables.find(is_mark).map(<[u8]>::to_vec)
+}
+
+/// Returns a child of this process that has ended and is not reaped.
+fn first_dead() -> Option<Pid> {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the structure is plain numbers that the call writes; the pid in it stays 0 where
+    // nobody has ended.
+    let pid = unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let found = libc::waitid(libc::P_ALL, 0, &raw mut info, options);
+        if found == 0 { info.si_pid() } else { 0 }
+    };
+    Pid::from_raw(pid)
 }
 
 fn is_child(entry: &Entry) -> bool {

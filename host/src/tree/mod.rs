@@ -141,7 +141,21 @@ impl Tree {
             members
                 .iter()
                 .for_each(|member| member.signal(Signal::KILL));
+            self.kill_orphans(limit);
             wait_for_any(&members, limit);
+        }
+    }
+
+    /// Kills the orphans faster than they can pass themselves on to new processes.
+    fn kill_orphans(&self, limit: Instant) {
+        while Instant::now() < limit {
+            let orphans = self.census.orphans();
+            if orphans.is_empty() {
+                return;
+            }
+            orphans
+                .iter()
+                .for_each(|orphan| orphan.signal(Signal::KILL));
         }
     }
 
@@ -174,20 +188,27 @@ fn wait_for_any(members: &[Member], limit: Instant) {
     let _ = poll(&mut fds, Some(&timespec(left)));
 }
 
+/// How many are remembered of those that come and go while they are being ended.
+const MOST_SEEN: usize = 4096;
+
 /// Who has been seen, by pid and start time, since a pid alone can come twice.
 #[derive(Default)]
 struct Seen(BTreeMap<(i32, u64), String>);
 
 impl Seen {
     fn add(&mut self, members: &[Member]) {
-        for member in members {
+        let room = MOST_SEEN.saturating_sub(self.0.len());
+        for member in members.iter().take(room) {
             self.0
                 .entry((member.pid, member.started))
                 .or_insert_with(|| member.name.clone());
         }
     }
 
-    fn leftovers(self, survivors: &[Member]) -> Vec<Leftover> {
+    fn leftovers(mut self, survivors: &[Member]) -> Vec<Leftover> {
+        for left in survivors {
+            self.0.insert((left.pid, left.started), left.name.clone());
+        }
         let fate = |pid, started| {
             let alive = survivors
                 .iter()
