@@ -17,6 +17,7 @@ pub mod component;
 pub mod fallback;
 pub mod scribe;
 
+mod folder;
 pub mod lookup;
 pub mod reader;
 pub mod store;

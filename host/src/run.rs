@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::component::{CallError, Component, PolicyError, Session, Verdict};
 use crate::ending::Ending;
 use crate::fallback;
+use crate::folder;
 use crate::lookup::{self, LookupError};
 use crate::project::Project;
 use crate::scribe::ComponentScribe;
@@ -293,7 +294,7 @@ impl Runner {
         parent: Option<&str>,
         attempt: u64,
     ) -> Result<String, RunError> {
-        let here = std::env::current_dir().map_err(RunError::WorkingDirectory)?;
+        let here = folder::current().map_err(RunError::WorkingDirectory)?;
         let cwd = request
             .command
             .cwd

@@ -250,9 +250,11 @@ fn check_texts(command: &Command, environment: &[(OsString, OsString)]) -> Resul
         let inherited = environment.iter().any(|(known, _)| known == name)
             && command.env.iter().all(|(changed, _)| changed != name);
         if !inherited && (bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0)) {
+            // What stands behind the sign may be a value, and that a secret.
+            let before = bytes.split(|byte| *byte == b'=').next().unwrap_or_default();
             return refuse(format!(
                 "not a name of an environment variable: `{}`",
-                shown(name)
+                shown(OsStr::from_bytes(before))
             ));
         }
     }
