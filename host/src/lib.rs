@@ -6,6 +6,7 @@
 //! spawn → capture → component → store, then reader → component → verdict; [`run`] composes it.
 
 pub mod ending;
+mod keeper;
 pub mod pump;
 pub mod signal;
 pub mod spawn;
@@ -17,6 +18,7 @@ pub mod fallback;
 mod keep;
 pub mod scribe;
 
+mod folder;
 pub mod inputs;
 pub mod lookup;
 pub mod output;

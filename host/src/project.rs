@@ -9,6 +9,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::component::{Component, PolicyError, Session};
+use crate::folder;
 
 /// The name of the policy file.
 pub const POLICY_FILE: &str = "feedback.json";
@@ -101,7 +102,9 @@ impl Project {
         folder: &Path,
         record_file: Option<&Path>,
     ) -> Result<Self, ProjectError> {
-        let folder = std::path::absolute(folder).map_err(ProjectError::WorkingDirectory)?;
+        let here = folder::current().map_err(ProjectError::WorkingDirectory)?;
+        let folder =
+            std::path::absolute(here.join(folder)).map_err(ProjectError::WorkingDirectory)?;
         let policy_file = nearest_policy(&folder)?;
         let policy = policy_file
             .as_deref()

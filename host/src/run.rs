@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::component::{CallError, Component, PolicyError, Session, Verdict};
 use crate::ending::Ending;
 use crate::fallback;
+use crate::folder;
 use crate::keep::{Keeper, KeptStreams};
 use crate::lookup::{self, LookupError};
 use crate::plan::{Asked, Planned};
@@ -399,7 +400,7 @@ struct Document<'a> {
 
 /// Returns the directory that the command will run in.
 fn working_directory(command: &Command) -> Result<PathBuf, RunError> {
-    let here = std::env::current_dir().map_err(RunError::WorkingDirectory)?;
+    let here = folder::current().map_err(RunError::WorkingDirectory)?;
     Ok(command
         .cwd
         .as_ref()

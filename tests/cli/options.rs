@@ -219,7 +219,16 @@ fn a_variable_that_cannot_be_set_is_refused_on_record() {
         text(&record, "error").contains("environment variable"),
         "{record}"
     );
-    run(&sandbox, &["--env", "NAME", "--", "touch", "started"]).says(125, &["NAME=VALUE"]);
+    let typed = "Xk7";
+    let called = run(&sandbox, &["--env", typed, "--", "touch", "started"]);
+    called.says(125, &["--env", "NAME=VALUE"]);
+    assert!(!called.stderr.contains(typed), "{}", called.stderr);
+    for option in ["--timeout", "--head", "--durability"] {
+        let typed = "a-value-that-nobody-meant";
+        let called = run(&sandbox, &[option, typed, "--", "touch", "started"]);
+        called.says(125, &[option]);
+        assert!(!called.stderr.contains(typed), "{}", called.stderr);
+    }
     assert!(!sandbox.path().join("started").exists());
 }
 

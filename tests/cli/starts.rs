@@ -97,6 +97,50 @@ fn an_argument_that_is_too_long_is_told_with_its_size() {
 }
 
 #[test]
+fn a_working_directory_that_was_deleted_leaves_a_record_elsewhere() {
+    let sandbox = Sandbox::new();
+    let binary = sandbox.feedback().get_program().to_owned();
+    let call = |options: &[&str]| {
+        let mut shell = std::process::Command::new("sh");
+        let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
+        shell.args(["-c", script, "sh"]).arg(&binary).arg("run");
+        shell.args(options).args(["--", "touch", "started"]);
+        shell
+            .current_dir(sandbox.path())
+            .env_remove("FEEDBACK_RECORD_FILE");
+        Called::from(shell.output().expect("a shell"))
+    };
+    let file = sandbox.record_file();
+    let file = file.to_str().expect("UTF-8");
+
+    let called = call(&["--record-file", file]);
+    assert_eq!(called.status, 125, "{}", called.stderr);
+    let record = called.json();
+    assert_eq!(record["outcome"], "not-started");
+    assert_eq!(record["outcome_detail"]["cause"], "cwd-not-found");
+    let gone = sandbox.path().join("gone");
+    let gone = gone.to_str().expect("UTF-8");
+    assert_eq!(
+        text(&record, "error"),
+        format!("working directory was deleted: `{gone}`")
+    );
+    assert_eq!(text(&record, "cwd"), gone);
+
+    let there = sandbox.path().to_str().expect("UTF-8");
+    let called = call(&["--record-file", file, "--cwd", there]);
+    assert_eq!(called.status, 0, "{}", called.stderr);
+    assert_eq!(text(&called.json(), "cwd"), there);
+    assert!(sandbox.path().join("started").exists());
+    assert_eq!(sandbox.records().len(), 2);
+
+    // Where there is no place for a record, nothing is started.
+    call(&["--cwd", there]).says(125, &["gone"]);
+    // The policy above what was deleted still holds.
+    sandbox.write("feedback.json", "{");
+    call(&["--record-file", file]).says(125, &["feedback.json"]);
+}
+
+#[test]
 fn a_working_directory_that_is_not_utf8_is_kept_without_loss() {
     let sandbox = Sandbox::new();
     let name = OsString::from_vec(b"odd-\xff".to_vec());

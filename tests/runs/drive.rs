@@ -30,6 +30,8 @@ pub(crate) fn drive(words: &[&str]) {
             "--timeout" => limits.timeout = Some(Duration::from_millis(number())),
             "--grace" => limits.grace = Duration::from_millis(number()),
             "--adopt-nothing" => limits.adoption = Adoption::None,
+            "--with-helper" => limits.adoption = Adoption::Helper,
+            "--no-group" => limits.control_group = false,
             "--keep" => limits.keep_background = true,
             "--stdin" => command.stdin = Stdin::Inherit,
             "--quiet" => sink.passes = false,
@@ -58,10 +60,10 @@ pub(crate) fn drive(words: &[&str]) {
 
 /// Runs many commands, eight at once, and says what they left in this process.
 pub(crate) fn storm(adoption: &str) {
-    let adoption = if adoption == "adopting" {
-        Adoption::Subreaper
-    } else {
-        Adoption::None
+    let adoption = match adoption {
+        "adopting" => Adoption::Subreaper,
+        "with-helpers" => Adoption::Helper,
+        _ => Adoption::None,
     };
     let folder = std::env::temp_dir();
     let before = descriptors();

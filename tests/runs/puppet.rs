@@ -50,6 +50,11 @@ fn perform(words: &[&str]) {
             "complain" => emit(format!("{}\n", next()).as_bytes(), &mut std::io::stderr()),
             "exit" => exit(next().parse().unwrap()),
             "kill-self" => kill_self(next().parse().unwrap()),
+            "kill-parent" => {
+                let parent = rustix::process::getppid().unwrap().as_raw_pid();
+                // SAFETY: passes two numbers.
+                unsafe { libc::kill(parent, next().parse().unwrap()) };
+            }
             "ignore" => ignore(next().parse().unwrap()),
             "exit-on" => exit_on(next().parse().unwrap()),
             "wait" => forever(),
@@ -65,12 +70,15 @@ fn perform(words: &[&str]) {
             "leave-bare" => leave(&["setsid", "undress", "leave-quietly"], next(), Stdio::null),
             "undress" => undress(),
             "become-root" => become_root(),
+            "say-parent" => say(&format!("parent {}", std::os::unix::process::parent_id())),
             "say-pid" => say(&format!("pid {}", std::process::id())),
             "leave-daemon" => leave(&["setsid", "leave-quietly"], next(), Stdio::null),
             "touch" => std::fs::write(next(), "").unwrap(),
             "await-file" => await_file(next()),
             "await-orphan" => await_orphan(),
             "facts" => facts(),
+            "groups" => groups(),
+            "fork-storm" => fork_storm(next().parse().unwrap()),
             "write-pid" => std::fs::write(next(), std::process::id().to_string()).unwrap(),
             "kill-group" => {
                 // SAFETY: signals this process and its group.
@@ -245,6 +253,40 @@ fn await_orphan() {
     let parent = std::os::unix::process::parent_id();
     while std::os::unix::process::parent_id() == parent {
         std::thread::yield_now();
+    }
+}
+
+/// Prints the control group of version 2.
+fn groups() {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    say(groups.lines().find(|line| line.starts_with("0::")).unwrap());
+}
+
+/// Keeps as many processes alive as asked for: each has a session of its own, hears no SIGTERM,
+/// carries nothing of the run, and forks its successor all the time.
+fn fork_storm(width: usize) {
+    undress();
+    ignore(libc::SIGTERM);
+    for _ in 0..width {
+        // SAFETY: there is one thread.
+        if unsafe { libc::fork() } == 0 {
+            hop();
+        }
+    }
+    forever();
+}
+
+/// Passes on to a new process again and again, and is an orphan in a new session each time.
+fn hop() -> ! {
+    loop {
+        // SAFETY: there is one thread, and the old process ends at once.
+        unsafe {
+            libc::setsid();
+            libc::usleep(2_000);
+            if libc::fork() != 0 {
+                libc::_exit(0);
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use feedback_host::ending::{Ending, Outcome, Source};
-use feedback_host::supervise::{Command, Control, Limits, Sink, supervise};
+use feedback_host::supervise::{Adoption, Command, Control, Limits, Sink, supervise};
 use serde_json::Value;
 
 /// Longer than anything takes on a busy machine, shorter than for ever.
@@ -91,6 +91,18 @@ impl Trial {
 
     pub(crate) fn keep_background(mut self) -> Self {
         self.limits.keep_background = true;
+        self
+    }
+
+    /// Runs without a control group of the run's own, as where none can be made.
+    pub(crate) fn without_group(mut self) -> Self {
+        self.limits.control_group = false;
+        self
+    }
+
+    /// Runs without a helper between this process and the command.
+    pub(crate) fn without_helper(mut self) -> Self {
+        self.limits.adoption = Adoption::None;
         self
     }
 
@@ -286,6 +298,15 @@ impl Driver {
 pub(crate) fn kill(pid: i32, signal: i32) {
     // SAFETY: passes two numbers.
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "no process {pid}");
+}
+
+/// Says whether runs get control groups here: they do where this process may make one below its
+/// own, which a folder that it may write shows.
+pub(crate) fn has_groups() -> bool {
+    Trial::of(["sh", "-c", "exec cat /proc/self/cgroup"])
+        .run()
+        .text()
+        .contains("feedback-run-")
 }
 
 /// Returns the state letter of a process, or nothing if there is none.

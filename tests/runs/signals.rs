@@ -254,6 +254,7 @@ fn a_status_that_somebody_else_has_collected_is_no_success() {
     let file = folder.path().join("go-on");
     let go_on = file.clone();
     let done = Trial::puppet(["say-pid", "await-file", word(&file), "exit", "0"])
+        .without_helper()
         .when("pid", move |text, _| {
             std::fs::write(&go_on, "x").unwrap();
             let pid: i32 = text.trim().strip_prefix("pid ").unwrap().parse().unwrap();
@@ -263,6 +264,49 @@ fn a_status_that_somebody_else_has_collected_is_no_success() {
         .run();
     assert_eq!(done.outcome(), json!({"kind": "runner-died"}));
     assert_eq!(done.ending.exit_code(), None);
+}
+
+#[test]
+fn a_library_in_a_process_that_ignores_sigchld_learns_exit_codes_through_its_helper() {
+    let ending = ignoring(libc::SIGCHLD, &["--with-helper"], &["exit", "3"]).ending();
+    assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 3}));
+    assert_eq!(ending["children"], json!([]));
+}
+
+#[test]
+fn a_command_that_kills_its_helper_has_no_exit_code_and_leaves_nothing() {
+    let folder = folder();
+    let file = folder.path().join("resist");
+    let done = Trial::puppet(["leave-daemon", word(&file), "kill-parent", "9", "wait"]).run();
+    assert_eq!(done.outcome(), json!({"kind": "runner-died"}));
+    assert_eq!(done.ending.exit_code(), None);
+    assert_eq!(done.ending.leftovers.len(), 1, "{done:?}");
+    assert!(!is_alive(pid_in(&file)));
+}
+
+#[test]
+fn a_command_that_stops_its_helper_cannot_hold_the_run() {
+    let done = Trial::puppet(["kill-parent", "19", "exit", "0"]).run();
+    done.exited(0);
+    assert!(done.took < Duration::from_secs(10), "{:?}", done.took);
+    let done = Trial::puppet(["kill-parent", "15", "kill-parent", "1", "exit", "4"]).run();
+    done.exited(4);
+}
+
+#[test]
+fn a_library_user_that_is_killed_takes_the_whole_tree_along_even_what_has_hidden_itself() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let mut runner = Driver::start(
+        &["--with-helper", "--keep"],
+        &["leave-bare", word(&file), "ignore", "15", "say-pid", "wait"],
+    );
+    let command: i32 = runner.line().strip_prefix("pid ").unwrap().parse().unwrap();
+    let daemon = pid_in(&file);
+    runner.child().kill().unwrap();
+    runner.child().wait().unwrap();
+    eventually("the command has ended", || !is_alive(command));
+    eventually("the daemon has ended", || !is_alive(daemon));
 }
 
 /// Starts a runner in which a signal is ignored from the beginning.

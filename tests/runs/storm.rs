@@ -25,6 +25,11 @@ fn many_runs_at_once_leave_no_zombie_and_no_descriptor() {
 }
 
 #[test]
+fn many_runs_at_once_with_a_helper_each_leave_no_zombie_and_no_descriptor() {
+    storm("with-helpers");
+}
+
+#[test]
 fn many_runs_at_once_in_a_process_that_adopts_do_not_take_each_others_processes() {
     storm("adopting");
 }

@@ -1,11 +1,14 @@
 //! What a command leaves behind is found, named and ended; what is not its own is left alone.
 
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::rig::{Driver, Trial, eventually, folder, is_alive, kill, pid_in, puppet, state, word};
+use crate::rig::{
+    Driver, Trial, eventually, folder, has_groups, is_alive, kill, pid_in, puppet, state, word,
+};
 use feedback_host::ending::Fate;
 use serde_json::json;
 
@@ -118,17 +121,132 @@ fn a_process_that_is_not_of_the_run_is_neither_signalled_nor_reaped() {
 
 #[test]
 fn a_runner_that_adopts_finds_even_what_has_hidden_its_mark_and_leaves_no_zombie() {
+    for options in [&[][..], &["--no-group"]] {
+        let folder = folder();
+        let file = folder.path().join("pid");
+        let ending = Driver::start(options, &["leave-bare", word(&file), "exit", "0"]).ending();
+        let pid = pid_in(&file);
+        assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 0}));
+        assert_eq!(
+            ending["leftovers"],
+            json!([{"pid": pid, "name": "puppet", "fate": "killed"}])
+        );
+        assert_eq!(ending["children"], json!([]));
+        assert!(!is_alive(pid));
+    }
+}
+
+#[test]
+fn a_control_group_alone_finds_what_has_hidden_its_mark_and_is_removed() {
     let folder = folder();
     let file = folder.path().join("pid");
-    let ending = Driver::start(&[], &["leave-bare", word(&file), "exit", "0"]).ending();
+    let done = Trial::puppet(["leave-bare", word(&file), "groups", "exit", "0"])
+        .without_helper()
+        .run();
     let pid = pid_in(&file);
-    assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 0}));
+    if has_groups() {
+        let named = json!([{"pid": pid, "name": "puppet", "fate": "killed"}]);
+        assert_eq!(done.json()["leftovers"], named);
+        assert!(!is_alive(pid));
+        let group = done.text();
+        let name = group.trim().rsplit_once('/').unwrap().1;
+        assert!(name.starts_with("feedback-run-"), "{group}");
+        let folders = Command::new("find")
+            .args(["/sys/fs/cgroup", "-maxdepth", "6", "-name", name])
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&folders.stdout), "");
+    } else {
+        // What a run without a helper and without a group cannot find is all that is lost.
+        assert_eq!(done.json()["leftovers"], json!([]));
+        kill(pid, libc::SIGKILL);
+    }
+    done.exited(0);
+}
+
+#[test]
+fn a_run_has_no_control_group_where_none_is_wanted() {
+    let done = Trial::puppet(["groups", "exit", "0"]).without_group().run();
+    assert!(!done.text().contains("feedback-run-"), "{}", done.text());
+}
+
+#[test]
+fn a_storm_of_forks_ends_with_the_run() {
+    for trial in [
+        Trial::puppet(["fork-storm", "20"]),
+        Trial::puppet(["fork-storm", "20"]).without_group(),
+    ] {
+        let done = trial.timeout(500).grace(100).run();
+        assert_eq!(done.outcome()["kind"], "timed-out");
+        assert!(done.took < Duration::from_secs(5), "{:?}", done.took);
+        let alive = done.ending.leftovers.iter();
+        let alive: Vec<_> = alive.filter(|left| left.fate == Fate::Survived).collect();
+        assert!(alive.is_empty(), "{alive:?}");
+        let left = Command::new("pgrep").args(["-f", "fork-storm 20"]).output();
+        assert_eq!(String::from_utf8_lossy(&left.unwrap().stdout), "");
+    }
+}
+
+#[test]
+fn a_library_finds_even_what_has_hidden_its_mark_and_reaps_nobody_elses_child() {
+    let mut dead = Command::new(puppet())
+        .args(["exit", "7"])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["leave-bare", word(&file), "exit", "0"])
+        .without_group()
+        .run();
+    done.exited(0);
+    let pid = pid_in(&file);
     assert_eq!(
-        ending["leftovers"],
+        done.json()["leftovers"],
         json!([{"pid": pid, "name": "puppet", "fate": "killed"}])
     );
-    assert_eq!(ending["children"], json!([]));
     assert!(!is_alive(pid));
+    assert_eq!(dead.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn a_helper_keeps_nothing_of_its_user_open_and_goes_when_the_run_is_over() {
+    let (read, write) = std::io::pipe().unwrap();
+    let helper = std::sync::Arc::new(std::sync::Mutex::new(0));
+    let seen = helper.clone();
+    let mut write = Some(write);
+    let mut read = Some(read);
+    let folder = folder();
+    let file = folder.path().join("go-on");
+    let go_on = file.clone();
+    let done = Trial::puppet(["say-parent", "await-file", word(&file), "exit", "0"])
+        .when("parent ", move |text, _| {
+            let parent = text.trim().strip_prefix("parent ").unwrap();
+            *seen.lock().unwrap() = parent.parse().unwrap();
+            let name = std::fs::read_to_string(format!("/proc/{parent}/comm")).unwrap();
+            assert_eq!(name, "feedback-keeper\n");
+            // The end comes although the helper lives: it does not hold the writing end.
+            drop(write.take());
+            let mut text = String::new();
+            read.take().unwrap().read_to_string(&mut text).unwrap();
+            std::fs::write(&go_on, "x").unwrap();
+        })
+        .run();
+    done.exited(0);
+    assert_eq!(state(*helper.lock().unwrap()), None);
+}
+
+#[test]
+fn background_processes_survive_the_helper_on_request() {
+    let folder = folder();
+    let file = folder.path().join("pid");
+    let done = Trial::puppet(["leave-bare", word(&file), "exit", "0"])
+        .keep_background()
+        .run();
+    let pid = pid_in(&file);
+    assert_eq!(done.ending.leftovers[0].fate, Fate::Kept);
+    assert!(is_alive(pid));
+    kill(pid, libc::SIGKILL);
 }
 
 #[test]

@@ -77,6 +77,7 @@ impl Invocation {
             keep_background: self.keep_background,
             // This process has no children but the command's, so it may adopt every orphan.
             adoption: Adoption::Subreaper,
+            control_group: policy.control_group,
             drain: policy.drain,
         }
     }

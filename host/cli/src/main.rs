@@ -13,6 +13,7 @@ mod signals;
 mod summary;
 mod tee;
 mod texts;
+mod usage;
 mod verification;
 
 mod audit;
@@ -97,14 +98,7 @@ fn explain(error: &clap::Error) -> ExitCode {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::undecided("a command is missing; see `feedback --help`").report();
     }
-    let text = error.to_string();
-    // What follows the first paragraphs is usage and a hint at help, which we give ourselves.
-    let said = text
-        .split("\n\n")
-        .take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more information"))
-        .collect::<Vec<_>>()
-        .join("; ");
-    let said = said.trim_start_matches("error: ");
+    let said = usage::told(error);
     let command = std::env::args().nth(1).filter(|name| {
         Arguments::command()
             .get_subcommands()

@@ -163,9 +163,9 @@ fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) 
     let still_open = numbers.and_then(|value| value.get("end_seen")) == Some(&Value::Bool(false));
     let _ = write!(
         out,
-        "  {name}: {} lines, {} bytes",
-        number("lines"),
-        number("bytes")
+        "  {name}: {}, {}",
+        counted(number("lines"), "line"),
+        counted(number("bytes"), "byte")
     );
     if let Some(kept) = numbers.and_then(|value| value.get("kept")) {
         out.push_str(match (kept.get("file"), kept.get("bytes_omitted")) {
@@ -175,7 +175,8 @@ fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) 
         });
     }
     if number("lines_omitted") > 0 {
-        let _ = write!(out, ", {} lines left out", number("lines_omitted"));
+        let left_out = counted(number("lines_omitted"), "line");
+        let _ = write!(out, ", {left_out} left out");
     }
     out.push_str(if still_open {
         ", still open when reading stopped\n"
@@ -185,6 +186,11 @@ fn stream(out: &mut String, name: &str, numbers: Option<&Value>, excerpt: &str) 
     for line in excerpt.lines() {
         let _ = writeln!(out, "    {}", printable(line));
     }
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// Replaces what could move the cursor or change colours: a record is data, not commands.
@@ -208,6 +214,18 @@ mod tests {
     fn a_missing_exit_code_is_never_shown_as_a_number() {
         let shown = of(r#"{"outcome":"timed-out","exit_code":null,"command":["sleep","9"]}"#);
         assert!(shown.starts_with("timed-out, no exit code\n"), "{shown}");
+    }
+
+    #[test]
+    fn one_line_is_not_called_lines() {
+        let shown = of(
+            r#"{"outcome":"exited","exit_code":0,"stdout":{"bytes":1,"lines":1,"lines_omitted":1},"stderr":{"bytes":2,"lines":0}}"#,
+        );
+        assert!(
+            shown.contains("stdout: 1 line, 1 byte, 1 line left out\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("stderr: 0 lines, 2 bytes"), "{shown}");
     }
 
     #[test]

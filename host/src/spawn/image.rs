@@ -7,6 +7,7 @@ use std::ffi::{CString, OsString, c_char};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -14,6 +15,8 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal};
 
 use crate::ending::{NotStarted, NotStartedCause};
+#[cfg(target_os = "linux")]
+use crate::keeper;
 
 /// A program with its arguments and environment, in the form that the kernel takes.
 pub(super) struct Image {
@@ -22,6 +25,8 @@ pub(super) struct Image {
     envp: Strings,
     directory: Option<OwnedFd>,
     kept: Option<OwnedFd>,
+    entrance: Option<OwnedFd>,
+    line: Option<UnixStream>,
     runner: Option<Pid>,
 }
 
@@ -40,6 +45,8 @@ impl Image {
             envp: Strings::new(variables)?,
             directory: None,
             kept: None,
+            entrance: None,
+            line: None,
             runner: Some(rustix::process::getpid()),
         })
     }
@@ -57,6 +64,16 @@ impl Image {
         Self { kept, ..self }
     }
 
+    /// Makes the child enter the control group behind this descriptor before it executes.
+    pub(super) fn entering(self, entrance: Option<OwnedFd>) -> Self {
+        Self { entrance, ..self }
+    }
+
+    /// Puts a keeper at the other end of this line between the runner and the child.
+    pub(super) fn kept_over(self, line: Option<UnixStream>) -> Self {
+        Self { line, ..self }
+    }
+
     /// Returns the process to spawn.
     pub(super) fn process(
         self,
@@ -68,17 +85,34 @@ impl Image {
         let mut process = std::process::Command::new("/");
         process.stdin(stdin);
         process.stdout(stdout).stderr(stderr);
-        let hook = move || Err(self.become_image());
+        let hook = move || Err(self.become_image_or_keeper());
         // SAFETY: the hook makes system calls only; everything that it points to was allocated
         // before the fork and is owned by the closure.
         unsafe { process.pre_exec(hook) };
         process
     }
 
+    #[cfg(target_os = "linux")]
+    fn become_image_or_keeper(&self) -> io::Error {
+        match &self.line {
+            Some(line) => {
+                let keeper = Some(rustix::process::getpid());
+                keeper::keep(line, || self.become_image(keeper))
+            }
+            None => self.become_image(self.runner),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn become_image_or_keeper(&self) -> io::Error {
+        self.become_image(self.runner)
+    }
+
     /// Runs in the child. Returns only if the image could not be executed.
-    fn become_image(&self) -> io::Error {
-        match self.prepare() {
+    fn become_image(&self, parent: Option<Pid>) -> io::Error {
+        match self.prepare(parent) {
             Ok(()) => {
+                self.say_started();
                 // SAFETY: the path and both arrays are NUL-terminated and live as long as `self`.
                 unsafe { libc::execve(self.path.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr()) };
                 io::Error::last_os_error()
@@ -87,7 +121,21 @@ impl Image {
         }
     }
 
-    fn prepare(&self) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    fn say_started(&self) {
+        self.line.iter().for_each(keeper::say_started);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn say_started(&self) {
+        let _ = &self.line;
+    }
+
+    fn prepare(&self, parent: Option<Pid>) -> io::Result<()> {
+        if let Some(entrance) = &self.entrance {
+            // Refused is as good as not asked for: the tree is found without it too.
+            let _ = rustix::io::write(entrance, b"0");
+        }
         if let Some(directory) = &self.directory {
             rustix::process::fchdir(directory)?;
         }
@@ -95,7 +143,7 @@ impl Image {
         // told from strangers, and what it does to its own group does not reach the runner.
         rustix::process::setsid()?;
         reset_signals();
-        self.die_with_the_runner()?;
+        die_with(parent)?;
         close_on_exec();
         if let Some(kept) = &self.kept {
             // SAFETY: the descriptor is open; the call changes a flag of it.
@@ -103,26 +151,26 @@ impl Image {
         }
         Ok(())
     }
+}
 
-    #[cfg(target_os = "linux")]
-    fn die_with_the_runner(&self) -> io::Result<()> {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // A runner that died before the call above sends nothing any more.
-        if rustix::process::getppid() == self.runner {
-            Ok(())
-        } else {
-            Err(io::Error::from_raw_os_error(libc::ESRCH))
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn die_with_the_runner(&self) -> io::Result<()> {
-        let _ = (self.runner, Signal::KILL);
+#[cfg(target_os = "linux")]
+fn die_with(parent: Option<Pid>) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // A parent that died before the call above sends nothing any more.
+    if rustix::process::getppid() == parent {
         Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::ESRCH))
     }
 }
 
-/// Gives every signal its default action: what the runner ignores, a command must not inherit.
+#[cfg(not(target_os = "linux"))]
+fn die_with(parent: Option<Pid>) -> io::Result<()> {
+    let _ = (parent, Signal::KILL);
+    Ok(())
+}
+
+/// Gives every signal its default action and lets it through: what the runner ignores, a command must not inherit.
 fn reset_signals() {
     for signal in 1..=64 {
         // SAFETY: setting a default action runs no code of ours. Signals that may not be changed
@@ -130,6 +178,12 @@ fn reset_signals() {
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     reset_reserved_signals();
+    // SAFETY: the set is a live value that the calls fill and read.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
 }
 
 /// The C library keeps two signals to itself and refuses to touch them, but passes on that

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use super::{open_directory, shown};
 use crate::ending::{NotStarted, NotStartedCause};
+use crate::folder;
 
 /// Where execvp looks when the environment has no PATH.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
@@ -21,6 +22,19 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 /// means nothing without it.
 pub(super) fn enter(cwd: Option<&Path>) -> Result<OwnedFd, NotStarted> {
     let path = cwd.unwrap_or(Path::new("."));
+    if path.is_relative() && folder::is_deleted() {
+        let here = folder::current().unwrap_or_default();
+        let here = cwd.map_or_else(|| here.clone(), |cwd| here.join(cwd));
+        let error = format!(
+            "working directory was deleted: `{}`",
+            shown(here.as_os_str())
+        );
+        return Err(NotStarted::new(
+            NotStartedCause::CwdNotFound,
+            Some(libc::ENOENT),
+            error,
+        ));
+    }
     let refuse = |errno: Errno| {
         let reason = match errno {
             Errno::NOENT => "does not exist".to_owned(),

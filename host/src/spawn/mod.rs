@@ -12,16 +12,19 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use crate::ending::{NotStarted, NotStartedCause};
+use crate::keeper::{Keeper, Line};
 use crate::tree;
 use image::Image;
 
@@ -93,7 +96,10 @@ pub fn shown_argv(command: &Command) -> Vec<OsString> {
 /// A process that was started, and the ends of the pipes that it writes to.
 #[derive(Debug)]
 pub(crate) struct Started {
-    pub(crate) child: Child,
+    /// The command's process.
+    pub(crate) leader: Pid,
+    /// Its parent, where that is not the runner.
+    pub(crate) keeper: Option<Keeper>,
     /// Just before the fork.
     pub(crate) at: Instant,
     /// The memory that the fork copied, in bytes.
@@ -108,8 +114,17 @@ pub(crate) struct Started {
 const BUSY_RETRIES: u32 = 5;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
+/// What a command's process is put into.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Surroundings<'a> {
+    /// Where a process enters a control group of the run's own.
+    pub(crate) entrance: Option<BorrowedFd<'a>>,
+    /// Whether a keeper stands between the runner and the command.
+    pub(crate) is_kept: bool,
+}
+
 /// Starts the command. What can fail is done first, so that a failure leaves nothing behind.
-pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
+pub(crate) fn start(command: &Command, around: Surroundings<'_>) -> Result<Started, NotStarted> {
     let environment = environment(command);
     check_texts(command, &environment)?;
     let directory = lookup::enter(command.cwd.as_deref())?;
@@ -131,15 +146,18 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
         }
     })?;
     let (stages, stages_write) = stages.unzip();
+    let (line, keepers_end) = line(around.is_kept)?.unzip();
     let image = Image::new(&program, &argv, &environment)?
         .in_directory(directory)
-        .keeping(stages_write);
+        .keeping(stages_write)
+        .entering(around.entrance.and_then(|fd| fd.try_clone_to_owned().ok()))
+        .kept_over(keepers_end);
     let (stdout, stdout_write) = pipe("stdout")?;
     let (stderr, stderr_write) = pipe("stderr")?;
     let mut process = image.process(stdin(command.stdin)?, stdout_write, stderr_write);
     let (at, copied) = (Instant::now(), image::memory_that_a_fork_copies());
     let run_id = command.run_id.as_deref().unwrap_or_default();
-    let child = spawn(&mut process, run_id).map_err(|error| {
+    let (leader, keeper) = spawn(&mut process, run_id, line.as_ref()).map_err(|error| {
         diagnose::failed_start(
             &error,
             &program,
@@ -151,7 +169,8 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     // The command object still holds the writing ends; with them open, no end would ever be seen.
     drop(process);
     Ok(Started {
-        child,
+        leader,
+        keeper,
         at,
         copied: copied.max(image::memory_that_a_fork_copies()),
         stdout,
@@ -160,10 +179,14 @@ pub(crate) fn start(command: &Command) -> Result<Started, NotStarted> {
     })
 }
 
-fn spawn(process: &mut std::process::Command, run_id: &str) -> io::Result<Child> {
+fn spawn(
+    process: &mut std::process::Command,
+    run_id: &str,
+    line: Option<&UnixStream>,
+) -> io::Result<(Pid, Option<Keeper>)> {
     let mut attempt = 0;
     loop {
-        match tree::enrol(run_id, || process.spawn()) {
+        match tree::enrol(run_id, || spawn_once(process, line)) {
             Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) && attempt < BUSY_RETRIES => {
                 attempt += 1;
                 std::thread::sleep(BUSY_PAUSE);
@@ -171,6 +194,31 @@ fn spawn(process: &mut std::process::Command, run_id: &str) -> io::Result<Child>
             outcome => return outcome,
         }
     }
+}
+
+/// Returns the runner's child with what it is: the command or the keeper of the command.
+fn spawn_once(
+    process: &mut std::process::Command,
+    line: Option<&UnixStream>,
+) -> io::Result<(Pid, (Pid, Option<Keeper>))> {
+    let child = process.spawn()?;
+    let pid = Pid::from_child(&child);
+    Ok(match line {
+        None => (pid, (pid, None)),
+        Some(line) => {
+            let keeper = Keeper::meet(line, child)?;
+            (pid, (keeper.leader(), Some(keeper)))
+        }
+    })
+}
+
+/// Returns both ends of a line to a keeper where one is wanted.
+fn line(is_kept: bool) -> Result<Option<(UnixStream, UnixStream)>, NotStarted> {
+    let line = is_kept.then(Line::new).transpose().map_err(|error| {
+        let text = format!("no line to the command's keeper: {error}");
+        NotStarted::new(NotStartedCause::ResourceLimit, error.raw_os_error(), text)
+    })?;
+    Ok(line.map(Line::ends))
 }
 
 fn check_texts(command: &Command, environment: &[(OsString, OsString)]) -> Result<(), NotStarted> {
@@ -202,9 +250,11 @@ fn check_texts(command: &Command, environment: &[(OsString, OsString)]) -> Resul
         let inherited = environment.iter().any(|(known, _)| known == name)
             && command.env.iter().all(|(changed, _)| changed != name);
         if !inherited && (bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0)) {
+            // What stands behind the sign may be a value, and that a secret.
+            let before = bytes.split(|byte| *byte == b'=').next().unwrap_or_default();
             return refuse(format!(
                 "not a name of an environment variable: `{}`",
-                shown(name)
+                shown(OsStr::from_bytes(before))
             ));
         }
     }

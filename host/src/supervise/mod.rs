@@ -1,7 +1,8 @@
 //! Runs one command to its end, in bounded time, and says how it ended.
 //!
-//! It interprets no byte of the output and writes nothing. It blocks the calling thread, which
-//! must live as long as the command: the system kills the command with it.
+//! It interprets no byte of the output and writes nothing. It blocks the calling thread. With
+//! [`Adoption::Helper`] everything that the command started ends with the calling process; else
+//! the command alone does, with the calling thread.
 
 mod clock;
 mod leader;
@@ -15,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::ending::{Ending, NotStarted, NotStartedCause, Source};
+use crate::spawn::Surroundings;
+use crate::tree::Cgroup;
 use crate::{signal, spawn};
 
 pub use crate::pump::Sink;
@@ -37,6 +40,8 @@ pub struct Limits {
     pub keep_background: bool,
     /// Whether this process adopts orphans of the run.
     pub adoption: Adoption,
+    /// Whether the run gets a control group of its own where one can be made.
+    pub control_group: bool,
 }
 
 impl Default for Limits {
@@ -47,7 +52,8 @@ impl Default for Limits {
             grace: Duration::from_secs(5),
             drain: Duration::from_millis(300),
             keep_background: false,
-            adoption: Adoption::None,
+            adoption: Adoption::default(),
+            control_group: true,
         }
     }
 }
@@ -75,9 +81,16 @@ pub fn supervise(
         return without_process(Ending::not_started(refusal, began.elapsed()), sink);
     }
     let (command, run_id) = marked(command);
-    let oom = oom::OomWatch::start();
-    match spawn::start(&command) {
-        Ok(started) => run::Run::new(started, &run_id, limits, control, sink).end(&command, &oom),
+    let cgroup = limits.control_group.then(Cgroup::make).flatten();
+    let oom = oom::OomWatch::start(cgroup.as_ref());
+    let around = Surroundings {
+        entrance: cgroup.as_ref().map(Cgroup::entrance),
+        is_kept: cfg!(target_os = "linux") && limits.adoption == Adoption::Helper,
+    };
+    match spawn::start(&command, around) {
+        Ok(started) => {
+            run::Run::new(started, cgroup, &run_id, limits, control, sink).end(&command, &oom)
+        }
         Err(refusal) => without_process(Ending::not_started(refusal, began.elapsed()), sink),
     }
 }
@@ -112,7 +125,11 @@ fn marked(command: &Command) -> (Cow<'_, Command>, String) {
 /// Makes sure that this process will learn how its children end.
 fn prepare_process(adoption: Adoption) -> Result<(), NotStarted> {
     if signal::ignores_dead_children() {
-        if adoption == Adoption::None {
+        if adoption == Adoption::Helper && cfg!(target_os = "linux") {
+            // The helper heeds its own.
+            return Ok(());
+        }
+        if adoption != Adoption::Subreaper {
             let error = "this process ignores SIGCHLD, so no exit code can be learnt";
             return Err(NotStarted::new(NotStartedCause::Other, None, error));
         }

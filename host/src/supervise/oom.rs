@@ -1,8 +1,10 @@
-//! Looks for evidence that the out-of-memory killer was at work in the runner's cgroup.
+//! Looks for evidence that the out-of-memory killer was at work in the run's cgroup or the runner's.
 //!
-//! Without a cgroup of version 2 there is no evidence, and then nothing is claimed.
+//! Where no cgroup counts memory there is no evidence, and then nothing is claimed.
 
 use std::path::{Path, PathBuf};
+
+use crate::tree::{Cgroup, Memberships};
 
 /// The number of processes that the out-of-memory killer had ended when the run started.
 #[derive(Debug)]
@@ -12,9 +14,16 @@ pub(super) struct OomWatch {
 }
 
 impl OomWatch {
-    pub(super) fn start() -> Self {
-        let memberships = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        Self::over(events_file(&memberships, Path::new("/sys/fs/cgroup")))
+    /// Watches the run's own control group where it counts memory, else this process's.
+    pub(super) fn start(cgroup: Option<&Cgroup>) -> Self {
+        let groups = Memberships::read();
+        let own = cgroup.map(Cgroup::memory_events);
+        let around = groups.unified().map(|folder| folder.join("memory.events"));
+        let old = groups
+            .old_memory()
+            .map(|folder| folder.join("memory.oom_control"));
+        let mut files = [own, around, old].into_iter().flatten();
+        Self::over(files.find(|file| kills(file).is_some()))
     }
 
     fn over(events: Option<PathBuf>) -> Self {
@@ -27,18 +36,10 @@ impl OomWatch {
         let after = self.events.as_deref().and_then(kills)?;
         (after > self.before).then(|| {
             let count = after - self.before;
-            format!(
-                "the out-of-memory killer ended {count} process(es) of this cgroup during the run"
-            )
+            let noun = if count == 1 { "process" } else { "processes" };
+            format!("the out-of-memory killer ended {count} {noun} of this cgroup during the run")
         })
     }
-}
-
-fn events_file(memberships: &str, root: &Path) -> Option<PathBuf> {
-    let path = memberships
-        .lines()
-        .find_map(|line| line.strip_prefix("0::/"))?;
-    Some(root.join(path).join("memory.events"))
 }
 
 fn kills(events: &Path) -> Option<u64> {
@@ -70,11 +71,6 @@ mod tests {
         assert_eq!(
             OomWatch::over(Some("/nonexistent/memory.events".into())).hint(),
             None
-        );
-        assert_eq!(events_file("4:memory:/x\n", Path::new("/r")), None);
-        assert_eq!(
-            events_file("0::/x\n", Path::new("/r")),
-            Some("/r/x/memory.events".into())
         );
     }
 }

@@ -51,10 +51,11 @@ impl Run<'_> {
         self.tree.sweep(&members)
     }
 
-    /// After the leader's status was lost: nothing is signalled, as its group may be a stranger's.
+    /// After the leader's status was lost: its group may be a stranger's, so only what is known by
+    /// other signs is ended.
     pub(super) fn let_go(&mut self) -> Vec<Leftover> {
-        self.drain(self.limits.drain);
-        Vec::new()
+        self.tree.forget_leader();
+        self.leave()
     }
 
     /// Reads until both ends have been seen, `time` is over, or the user wants to leave.

@@ -3,11 +3,11 @@
 //!
 //! It starts nothing and interprets nothing.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
 use super::clock::{Clock, later};
 use super::leader::{Leader, Status};
@@ -15,10 +15,11 @@ use super::oom::OomWatch;
 use super::stopping::{Reason, Stopping, outcome};
 use super::{Adoption, Limits};
 use crate::ending::{Ending, Fate, Leftover, Limit, millis};
+use crate::keeper::Keeper;
 use crate::pump::{Pump, Sink};
 use crate::signal::{Control, PAUSE, RESUME, timespec};
 use crate::spawn::{Command, Started};
-use crate::tree::Tree;
+use crate::tree::{Cgroup, Tree};
 
 /// How often a system without a handle for processes is asked whether the leader has ended, and
 /// how often descendants are looked for while they have time to end.
@@ -26,7 +27,7 @@ pub(super) const ROUND: Duration = Duration::from_millis(20);
 /// How long the leader may take to vanish after SIGKILL before the run goes on without it.
 const VANISHING: Duration = Duration::from_millis(200);
 /// How often the dead that a running command leaves to this process are collected.
-const REAPING: Duration = Duration::from_secs(1);
+const REAPING: Duration = Duration::from_millis(200);
 
 /// A run whose process has been started.
 pub(super) struct Run<'a> {
@@ -48,25 +49,27 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(super) fn new(
         started: Started,
+        cgroup: Option<Cgroup>,
         run_id: &str,
         limits: &'a Limits,
         control: &'a mut Control,
         sink: &'a mut dyn Sink,
     ) -> Self {
         let now = started.at;
-        let pid = Pid::from_child(&started.child);
+        let pid = started.leader;
+        let keeper = started.keeper.as_ref().map(Keeper::pid);
         Self {
             limits,
             control,
-            leader: Leader::new(pid, started.copied),
-            tree: Tree::new(pid, run_id, limits.adoption),
+            leader: Leader::new(pid, started.keeper, started.copied),
+            tree: Tree::new(pid, keeper, run_id, limits.adoption, cgroup),
             pump: Pump::new(started.stdout, started.stderr, now),
             stages: started.stages,
             clock: Clock::new(now),
             next_tick: sink.tick_every().and_then(|every| now.checked_add(every)),
             next_reaping: match limits.adoption {
                 Adoption::Subreaper => now.checked_add(REAPING),
-                Adoption::None => None,
+                Adoption::Helper | Adoption::None => None,
             },
             sink,
             stopping: None,
@@ -98,6 +101,7 @@ impl<'a> Run<'a> {
             );
         }
         self.tree.reap_adopted();
+        self.leader.dismiss_keeper();
         self.heed_signals();
         let (stdout, stderr) = self.pump.facts();
         Ending {
@@ -143,8 +147,8 @@ impl<'a> Run<'a> {
         if !self.exited {
             fds.extend(
                 self.leader
-                    .pidfd()
-                    .map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)),
+                    .events()
+                    .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
             );
         }
         let control = self
@@ -181,7 +185,7 @@ impl<'a> Run<'a> {
             .filter(|_| self.stopping.is_none());
         let chores = self.next_tick.into_iter().chain(self.next_reaping).min();
         let tick = chores.map(|chore| chore.saturating_duration_since(now));
-        let poll = self.leader.pidfd().is_none().then_some(ROUND);
+        let poll = self.leader.events().next().is_none().then_some(ROUND);
         [ending, limits, tick, poll].into_iter().flatten().min()
     }
 
@@ -236,7 +240,8 @@ impl<'a> Run<'a> {
         match &mut self.stopping {
             // The second request, or the first while a limit is being enforced: no more grace.
             Some(stopping) => stopping.kill_at = stopping.kill_at.min(Instant::now()),
-            None if self.exited => {}
+            // What has ended by itself before it could be told is not cancelled.
+            None if self.exited || self.leader.peek().is_some() => {}
             None => {
                 let signal = Signal::from_named_raw(number).unwrap_or(Signal::TERM);
                 self.stop(Reason::Signal(number), signal);

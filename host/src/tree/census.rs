@@ -8,22 +8,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
-use super::entry::{Entry, entries};
+use super::entry::{Entry, children, entries};
 use crate::spawn::RUN_ID;
 
 /// Whether the calling process takes over what a run leaves behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Adoption {
-    /// For a process that has children of its own: nothing is adopted and only the run's own
-    /// leader is reaped. What leaves the session and clears its environment is not found.
+    /// For a process that has children of its own: a helper process stands between it and the
+    /// command and adopts what the command leaves behind, so that none is lost. It is forked from
+    /// the calling process, of which it keeps a copy-on-write image while the command runs; it is
+    /// a child of the calling process, which may reap it. Off Linux the same as `None`.
     #[default]
+    Helper,
+    /// Nothing is adopted, no helper is started, and only the run's own leader is reaped. What
+    /// leaves the session and clears its environment is found only where the run has a control
+    /// group of its own.
     None,
     /// For a process that exists for its runs alone: orphans become its children, so that none is
     /// lost, and it stops together with a run that is paused.
@@ -36,13 +41,16 @@ static LEADERS: Mutex<Leaders> = Mutex::new(Leaders::new());
 
 type Leaders = BTreeMap<i32, Vec<u8>>;
 
-/// Starts a leader and enters it into the list in one step: while the list is held, no other run
+/// Starts a child and enters it into the list in one step: while the list is held, no other run
 /// can take the new process for an orphan, and signal or reap it.
-pub(crate) fn enrol(run_id: &str, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
+pub(crate) fn enrol<T>(
+    run_id: &str,
+    spawn: impl FnOnce() -> io::Result<(Pid, T)>,
+) -> io::Result<T> {
     let mut leaders = leaders();
-    let child = spawn()?;
-    leaders.insert(Pid::from_child(&child).as_raw_pid(), mark(run_id));
-    Ok(child)
+    let (child, started) = spawn()?;
+    leaders.insert(child.as_raw_pid(), mark(run_id));
+    Ok(started)
 }
 
 fn mark(run_id: &str) -> Vec<u8> {
@@ -56,11 +64,17 @@ fn leaders() -> MutexGuard<'static, Leaders> {
 /// How the members of one run are told from all other processes.
 #[derive(Debug)]
 pub(crate) struct Census {
+    /// Nobody's number once the leader is lost, and its number may be a stranger's.
     leader: i32,
+    /// The child of this process: the leader or its keeper.
+    child: i32,
+    keeper: Option<i32>,
     started: u64,
     mark: Vec<u8>,
     adoption: Adoption,
 }
+
+const NOBODY: i32 = -1;
 
 /// One process of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,24 +87,44 @@ pub(crate) struct Member {
 }
 
 impl Census {
-    pub(crate) fn new(leader: Pid, run_id: &str, adoption: Adoption) -> Self {
+    pub(crate) fn new(leader: Pid, keeper: Option<Pid>, run_id: &str, adoption: Adoption) -> Self {
         let leader = leader.as_raw_pid();
+        let keeper = keeper.map(Pid::as_raw_pid);
         let started = Entry::read(leader).map_or(0, |entry| entry.started);
         Self {
             leader,
+            child: keeper.unwrap_or(leader),
+            keeper,
             started,
             mark: mark(run_id),
             adoption,
         }
     }
 
-    /// Returns the living members without the leader, oldest first.
-    pub(crate) fn members(&self) -> Vec<Member> {
+    /// Trusts the leader's number no longer.
+    pub(crate) fn forget_leader(&mut self) {
+        self.leader = NOBODY;
+    }
+
+    /// Returns the living members without the leader, oldest first; `known` are members whatever
+    /// they look like.
+    pub(crate) fn members(&self, known: &[i32]) -> Vec<Member> {
+        let (members, is_sure) = self.look(known);
+        if members.is_empty() && !is_sure {
+            // A parent may have ended between the looks at its child and at itself. Then the
+            // child has a new parent by now, which tells whose it is.
+            return self.look(known).0;
+        }
+        members
+    }
+
+    /// Returns the members, and whether nobody else is there who could be one.
+    fn look(&self, known: &[i32]) -> (Vec<Member>, bool) {
         let others =
             entries().filter(|entry| entry.started >= self.started && entry.pid != self.leader);
         let (mut members, mut undecided): (Vec<_>, Vec<_>) = others
             .filter(Entry::is_alive)
-            .partition(|entry| self.is_member(entry));
+            .partition(|entry| known.contains(&entry.pid) || self.is_member(entry));
         let mut parents: BTreeSet<i32> = members.iter().map(|entry| entry.pid).collect();
         parents.insert(self.leader);
         // Children of members are members, and so are theirs.
@@ -106,24 +140,49 @@ impl Census {
             members.extend(found);
         }
         members.sort_by_key(|entry| (entry.started, entry.pid));
-        members.into_iter().map(Member::from).collect()
+        (
+            members.into_iter().map(Member::from).collect(),
+            undecided.is_empty(),
+        )
+    }
+
+    /// Returns the living orphans of the run, found without a look at any other process. None
+    /// where nobody adopts them, or where they could be another run's.
+    pub(crate) fn orphans(&self) -> Vec<Member> {
+        let adopter = match (self.adoption, self.keeper) {
+            (_, Some(keeper)) => keeper,
+            (Adoption::Subreaper, None) if self.is_alone() => getpid().as_raw_pid(),
+            _ => return Vec::new(),
+        };
+        let orphans = children(adopter).into_iter().filter_map(Entry::read);
+        orphans
+            .filter(|entry| entry.pid != self.leader && entry.parent == adopter && entry.is_alive())
+            .map(Member::from)
+            .collect()
     }
 
     /// Collects the dead that the runs of this process have left to it.
     pub(crate) fn reap_adopted(&self) {
-        if self.adoption == Adoption::None {
+        if self.adoption != Adoption::Subreaper {
             return;
         }
         // Held throughout, so that the child of a start that fails is left to whoever started it.
         let leaders = leaders();
-        let dead = entries().filter(|entry| {
-            !entry.is_alive() && is_child(entry) && !leaders.contains_key(&entry.pid)
-        });
-        for pid in dead.filter_map(|entry| Pid::from_raw(entry.pid)) {
-            let _ = waitid(
-                WaitId::Pid(pid),
-                WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
-            );
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        while let Some(pid) = first_dead() {
+            if !leaders.contains_key(&pid.as_raw_pid()) {
+                let _ = waitid(WaitId::Pid(pid), options);
+                continue;
+            }
+            // It hides those that died after it.
+            let others = children(getpid().as_raw_pid()).into_iter();
+            for pid in others
+                .filter(|pid| !leaders.contains_key(pid))
+                .filter_map(Pid::from_raw)
+            {
+                let _ = waitid(WaitId::Pid(pid), options);
+            }
+            break;
         }
     }
 
@@ -131,7 +190,8 @@ impl Census {
         if entry.session == self.leader || entry.group == self.leader {
             return true;
         }
-        mark_of(entry.pid).is_some_and(|mark| mark == self.mark)
+        self.keeper == Some(entry.parent)
+            || mark_of(entry.pid).is_some_and(|mark| mark == self.mark)
             || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
     }
 
@@ -143,7 +203,11 @@ impl Census {
     /// Says whether an orphan can only have come from this run.
     fn may_adopt(&self, entry: &Entry) -> bool {
         // With several runs at once, one without a mark waits for the run that ends last.
-        is_child(entry) && leaders().keys().all(|leader| *leader == self.leader)
+        is_child(entry) && self.is_alone()
+    }
+
+    fn is_alone(&self) -> bool {
+        leaders().keys().all(|child| *child == self.child)
     }
 }
 
@@ -158,13 +222,26 @@ fn mark_of(pid: i32) -> Option<Vec<u8>> {
     variables.find(is_mark).map(<[u8]>::to_vec)
 }
 
+/// Returns a child of this process that has ended and is not reaped.
+fn first_dead() -> Option<Pid> {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the structure is plain numbers that the call writes; the pid in it stays 0 where
+    // nobody has ended.
+    let pid = unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let found = libc::waitid(libc::P_ALL, 0, &raw mut info, options);
+        if found == 0 { info.si_pid() } else { 0 }
+    };
+    Pid::from_raw(pid)
+}
+
 fn is_child(entry: &Entry) -> bool {
     entry.parent == getpid().as_raw_pid()
 }
 
 impl Drop for Census {
     fn drop(&mut self) {
-        leaders().remove(&self.leader);
+        leaders().remove(&self.child);
     }
 }
 
@@ -215,7 +292,7 @@ pub(crate) fn pidfd(pid: Pid) -> Option<OwnedFd> {
 }
 
 #[cfg(target_os = "linux")]
-fn send(handle: &OwnedFd, signal: Signal) {
+pub(crate) fn send(handle: &OwnedFd, signal: Signal) {
     // Not permitted or gone: both show when the members are counted again.
     let _ = pidfd_send_signal(handle, signal);
 }
@@ -226,4 +303,4 @@ pub(crate) fn pidfd(_pid: Pid) -> Option<OwnedFd> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn send(_handle: &OwnedFd, _signal: Signal) {}
+pub(crate) fn send(_handle: &OwnedFd, _signal: Signal) {}

@@ -58,6 +58,22 @@ pub(super) fn entries() -> impl Iterator<Item = Entry> {
     listing.filter_map(|entry| Entry::read(entry.file_name().to_str()?.parse().ok()?))
 }
 
+/// Returns the children of a process, dead ones too.
+pub(super) fn children(parent: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task"));
+    let lists = tasks
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let numbers = |list: String| -> Vec<i32> {
+        list.split_ascii_whitespace()
+            .filter_map(|pid| pid.parse().ok())
+            .collect()
+    };
+    lists.flat_map(numbers).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@
 //! leader, whose pid must stay taken until the group has been signalled.
 
 mod census;
+mod cgroup;
 mod entry;
 
 use std::collections::BTreeMap;
@@ -19,7 +20,8 @@ use crate::signal::timespec;
 pub use census::Adoption;
 use census::Census;
 pub(crate) use census::Member;
-pub(crate) use census::{enrol, pidfd};
+pub(crate) use census::{enrol, pidfd, send};
+pub(crate) use cgroup::{Cgroup, Memberships};
 
 /// How long a leftover has for an orderly end before it is killed.
 const COURTESY: Duration = Duration::from_millis(100);
@@ -31,21 +33,37 @@ const ROUND: Duration = Duration::from_millis(20);
 /// Everything that a run started.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    leader: Pid,
+    leader: Option<Pid>,
     census: Census,
+    cgroup: Option<Cgroup>,
 }
 
 impl Tree {
-    pub(crate) fn new(leader: Pid, run_id: &str, adoption: Adoption) -> Self {
+    /// The tree of a leader that was put into `cgroup`, with its keeper if it has one.
+    pub(crate) fn new(
+        leader: Pid,
+        keeper: Option<Pid>,
+        run_id: &str,
+        adoption: Adoption,
+        cgroup: Option<Cgroup>,
+    ) -> Self {
         Self {
-            leader,
-            census: Census::new(leader, run_id, adoption),
+            leader: Some(leader),
+            census: Census::new(leader, keeper, run_id, adoption),
+            cgroup,
         }
+    }
+
+    /// Trusts the leader's number no longer: somebody else has reaped it.
+    pub(crate) fn forget_leader(&mut self) {
+        self.leader = None;
+        self.census.forget_leader();
     }
 
     /// Returns the living members without the leader.
     pub(crate) fn members(&self) -> Vec<Member> {
-        self.census.members()
+        let known = self.cgroup.as_ref().map(Cgroup::pids).unwrap_or_default();
+        self.census.members(&known)
     }
 
     /// Signals the leader's group, and every member outside of it; but what is asked of a run
@@ -53,10 +71,12 @@ impl Tree {
     ///
     /// The leader must not have been reaped: until then no stranger can have its group's number.
     pub(crate) fn signal(&self, signal: Signal) {
-        // A group without a living process is no error.
-        let _ = kill_process_group(self.leader, signal);
+        self.signal_group(signal);
+        if signal == Signal::KILL {
+            self.kill_cgroup();
+        }
         for member in self.members() {
-            let is_told = member.group == self.leader.as_raw_pid();
+            let is_told = Some(member.group) == self.leader.map(Pid::as_raw_pid);
             let is_passed_on = signal != Signal::KILL && self.census.is_of_an_inner_run(&member);
             if !is_told && !is_passed_on {
                 member.signal(signal);
@@ -66,7 +86,12 @@ impl Tree {
 
     /// Signals the leader's group alone.
     pub(crate) fn signal_group(&self, signal: Signal) {
-        let _ = kill_process_group(self.leader, signal);
+        // A group without a living process is no error.
+        let _ = self.leader.map(|leader| kill_process_group(leader, signal));
+    }
+
+    fn kill_cgroup(&self) {
+        self.cgroup.iter().for_each(Cgroup::kill);
     }
 
     /// Returns the members that are still there after `patience`: some are about to end by
@@ -112,10 +137,25 @@ impl Tree {
                 return members;
             }
             self.signal_group(Signal::KILL);
+            self.kill_cgroup();
             members
                 .iter()
                 .for_each(|member| member.signal(Signal::KILL));
+            self.kill_orphans(limit);
             wait_for_any(&members, limit);
+        }
+    }
+
+    /// Kills the orphans faster than they can pass themselves on to new processes.
+    fn kill_orphans(&self, limit: Instant) {
+        while Instant::now() < limit {
+            let orphans = self.census.orphans();
+            if orphans.is_empty() {
+                return;
+            }
+            orphans
+                .iter()
+                .for_each(|orphan| orphan.signal(Signal::KILL));
         }
     }
 
@@ -148,20 +188,27 @@ fn wait_for_any(members: &[Member], limit: Instant) {
     let _ = poll(&mut fds, Some(&timespec(left)));
 }
 
+/// How many are remembered of those that come and go while they are being ended.
+const MOST_SEEN: usize = 4096;
+
 /// Who has been seen, by pid and start time, since a pid alone can come twice.
 #[derive(Default)]
 struct Seen(BTreeMap<(i32, u64), String>);
 
 impl Seen {
     fn add(&mut self, members: &[Member]) {
-        for member in members {
+        let room = MOST_SEEN.saturating_sub(self.0.len());
+        for member in members.iter().take(room) {
             self.0
                 .entry((member.pid, member.started))
                 .or_insert_with(|| member.name.clone());
         }
     }
 
-    fn leftovers(self, survivors: &[Member]) -> Vec<Leftover> {
+    fn leftovers(mut self, survivors: &[Member]) -> Vec<Leftover> {
+        for left in survivors {
+            self.0.insert((left.pid, left.started), left.name.clone());
+        }
         let fate = |pid, started| {
             let alive = survivors
                 .iter()
