@@ -14,17 +14,20 @@ mod texts;
 mod verification;
 
 mod audit;
+mod component;
 mod demo;
 mod excerpt;
 mod export;
 mod gate;
 mod recover;
 mod redact;
+mod replay;
 mod rules;
 mod run;
 mod show;
 mod verify;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -36,11 +39,15 @@ use crate::failure::Failure;
 #[derive(Parser, Debug)]
 #[command(
     name = "feedback",
-    version,
+    version = feedback_host::component::VERSION,
     max_term_width = 100,
     subcommand_required = true
 )]
 struct Arguments {
+    /// Another policy component, in place of the built-in one [default: `component` of the nearest
+    /// feedback.json upward]
+    #[arg(long, global = true, value_name = "FILE")]
+    component: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -57,6 +64,8 @@ enum Command {
     Redact(redact::Arguments),
     Rules(rules::Arguments),
     Audit(audit::Arguments),
+    Component(component::Arguments),
+    Replay(replay::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -65,6 +74,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error),
     };
+    place::choose(arguments.component);
     let done = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
@@ -76,6 +86,8 @@ fn main() -> ExitCode {
         Command::Redact(arguments) => redact::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Component(arguments) => component::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     done.unwrap_or_else(|failure| failure.report())
