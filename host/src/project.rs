@@ -8,7 +8,7 @@ use std::{env, fs, io};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::component::{Component, PolicyError, Session};
+use crate::component::{Component, LoadError, PolicyError, Session};
 use crate::folder;
 
 /// The name of the policy file.
@@ -84,9 +84,45 @@ pub enum ProjectError {
     /// The component cannot be used, whatever the policy.
     #[error(transparent)]
     Component(PolicyError),
+    /// The component that was asked for cannot be used.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// There is no working directory to start from.
     #[error("the working directory cannot be found: {0}")]
     WorkingDirectory(io::Error),
+}
+
+/// Returns the component that `folder`'s project uses: `given`, else the policy's `component`
+/// (relative to the policy), else the built-in one.
+///
+/// # Errors
+/// Where the policy cannot be read, or the component that was asked for cannot be used.
+pub fn component(folder: &Path, given: Option<&Path>) -> Result<Component, ProjectError> {
+    let here = folder::current().map_err(ProjectError::WorkingDirectory)?;
+    let folder = std::path::absolute(here.join(folder)).map_err(ProjectError::WorkingDirectory)?;
+    if let Some(given) = given {
+        return Ok(Component::from_file(&folder.join(given))?);
+    }
+    let named = match nearest_policy(&folder)? {
+        Some(path) => named_component(&read_policy(&path)?)
+            .map(|named| path.parent().unwrap_or(&folder).join(named)),
+        None => None,
+    };
+    Ok(match named {
+        Some(path) => Component::from_file(&path)?,
+        None => Component::built_in()?,
+    })
+}
+
+/// Returns the policy's `component`. Everything else in a policy is a component's to read; the
+/// built-in one says what is wrong with a policy that is none.
+fn named_component(policy: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        component: Option<String>,
+    }
+    let text = policy.trim_start_matches('\u{feff}');
+    serde_json::from_str::<Named>(text).ok()?.component
 }
 
 impl Project {

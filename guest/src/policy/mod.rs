@@ -130,6 +130,9 @@ struct PolicyFile {
     redaction: RedactionPolicy,
     excerpt: ExcerptPolicy,
     gate: GatePolicy,
+    /// The component that replaces this one. A host reads it before it asks any.
+    #[serde(rename = "component")]
+    _component: Option<String>,
     /// For editors; it says nothing to us.
     #[serde(rename = "$schema", skip_serializing)]
     _schema: Option<String>,

@@ -3,7 +3,7 @@
 //! | status | `feedback run` | every other command |
 //! |---|---|---|
 //! | 0 | the command exited 0 | done; for `gate`: pass; for `verify`: sound |
-//! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged; for `audit`: a record file holds something unredacted |
+//! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged; for `audit`: a record file holds something unredacted; for `replay`: different |
 //! | 2 | the command's own | the question cannot be answered |
 //! | 124 | timed out | – |
 //! | 125 | the runner failed, or the record is in doubt | – |
@@ -30,6 +30,8 @@ use crate::texts;
 pub(crate) const PASS: u8 = 0;
 /// `gate`: the records do not show success. `audit`: a record file holds something unredacted.
 pub(crate) const REFUSE: u8 = 1;
+/// `replay`: what is rebuilt is not what the record says.
+pub(crate) const DIFFERENT: u8 = 1;
 /// `verify`: the store is not as a store leaves it.
 pub(crate) const DAMAGED: u8 = 1;
 /// The question cannot be answered. Never a pass.

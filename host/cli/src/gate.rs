@@ -94,7 +94,8 @@ fn runs(count: u32) -> String {
     }
 }
 
-fn as_json(verdict: &Verdict) -> Value {
+/// Returns the verdict for a program.
+pub(crate) fn as_json(verdict: &Verdict) -> Value {
     let reasons: Vec<Value> = verdict
         .reasons
         .iter()

@@ -17,17 +17,20 @@ mod usage;
 mod verification;
 
 mod audit;
+mod component;
 mod demo;
 mod excerpt;
 mod export;
 mod gate;
 mod recover;
 mod redact;
+mod replay;
 mod rules;
 mod run;
 mod show;
 mod verify;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -39,11 +42,15 @@ use crate::failure::Failure;
 #[derive(Parser, Debug)]
 #[command(
     name = "feedback",
-    version,
+    version = feedback_host::component::VERSION,
     max_term_width = 100,
     subcommand_required = true
 )]
 struct Arguments {
+    /// Another policy component, in place of the built-in one [default: `component` of the nearest
+    /// feedback.json upward]
+    #[arg(long, global = true, value_name = "FILE")]
+    component: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -60,6 +67,8 @@ enum Command {
     Redact(redact::Arguments),
     Rules(rules::Arguments),
     Audit(audit::Arguments),
+    Component(component::Arguments),
+    Replay(replay::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -68,6 +77,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error),
     };
+    place::choose(arguments.component);
     let done = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
@@ -79,6 +89,8 @@ fn main() -> ExitCode {
         Command::Redact(arguments) => redact::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Component(arguments) => component::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     done.unwrap_or_else(|failure| failure.report())

@@ -1,14 +1,33 @@
 //! Where a command finds its component, its policy and its records.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use clap::Args;
 use feedback_host::component::Component;
-use feedback_host::project::Project;
+use feedback_host::project::{self, Project};
 
 use crate::failure::Failure;
 
-/// The option that every command shares.
+/// The file that `--component` names. It stands before or behind every command's name, and its
+/// texts are read in more than one place, so it is kept here.
+static GIVEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Remembers the file that `--component` names.
+pub(crate) fn choose(component: Option<PathBuf>) {
+    if let Some(component) = component {
+        // The arguments are read once.
+        let _ = GIVEN.set(component);
+    }
+}
+
+/// Returns the component that decides: `--component`, else the policy's, else the built-in one.
+pub(crate) fn component() -> Result<Component, String> {
+    project::component(Path::new("."), GIVEN.get().map(PathBuf::as_path))
+        .map_err(|error| error.to_string())
+}
+
+/// The option that every command over a store shares.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
     /// The record file [default: $FEEDBACK_RECORD_FILE, else `record_file` of the nearest
@@ -18,14 +37,14 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the built-in component and the project of the working directory.
+    /// Returns the component that decides and the project of the working directory.
     ///
     /// `fail` says what kind of failure it is where there is none.
     pub(crate) fn open(
         &self,
         fail: fn(String) -> Failure,
     ) -> Result<(Component, Project), Failure> {
-        let component = Component::built_in().map_err(|error| fail(error.to_string()))?;
+        let component = component().map_err(fail)?;
         let project = Project::find(&component, Path::new("."), self.record_file.as_deref())
             .map_err(|error| fail(error.to_string()))?;
         Ok((component, project))

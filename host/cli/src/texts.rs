@@ -14,6 +14,7 @@ use flate2::read::MultiGzDecoder;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
+use crate::place;
 
 /// How much is read at once, in bytes.
 pub(crate) const PIECE: usize = 64 * 1024;
@@ -21,7 +22,7 @@ pub(crate) const PIECE: usize = 64 * 1024;
 /// Opens a session under the policy of the nearest `feedback.json`. The secret ones among this
 /// process's own variables are its known values.
 pub(crate) fn session(mode: Option<&str>) -> Result<Session, Failure> {
-    let component = Component::built_in().map_err(Failure::undecided)?;
+    let component = place::component().map_err(Failure::undecided)?;
     let project = Project::find(&component, Path::new("."), None).map_err(Failure::undecided)?;
     let policy = match mode {
         None => project.policy,
@@ -30,9 +31,15 @@ pub(crate) fn session(mode: Option<&str>) -> Result<Session, Failure> {
     Session::open(&component, &policy, &environment()).map_err(Failure::undecided)
 }
 
+/// Opens a session of this component under a project's policy. The secret ones among this
+/// process's own variables are its known values.
+pub(crate) fn session_of(component: &Component, project: &Project) -> Result<Session, Failure> {
+    Session::open(component, &project.policy, &environment()).map_err(Failure::undecided)
+}
+
 /// Opens a session under the default policy, with no known values.
 pub(crate) fn session_without_policy() -> Result<Session, Failure> {
-    let component = Component::built_in().map_err(Failure::undecided)?;
+    let component = place::component().map_err(Failure::undecided)?;
     Session::open(&component, "", "").map_err(Failure::undecided)
 }
 
@@ -92,6 +99,7 @@ pub(crate) fn redacted_document(mut document: Value) -> Value {
     }
 }
 
+/// Always the built-in component: the message may be about another one.
 fn for_messages() -> Result<Session, String> {
     let component = Component::built_in().map_err(|error| error.to_string())?;
     // The message may be about the policy: then its rules cannot serve.

@@ -13,11 +13,27 @@ pub const MEMORY_LIMIT: usize = 32 << 20;
 /// The most elements that all tables of one instance may have together.
 const TABLE_LIMIT: usize = 20_000;
 
+/// The most that one call may hand out, in bytes.
+///
+/// The longest texts that are asked for are redactions of pieces of 64 KiB and record lines.
+pub const OUTPUT_LIMIT: usize = 16 << 20;
+
+/// The most steps that one call into a component of others may take, in wasmtime's fuel: about a
+/// second. The built-in component is not counted; that would cost it a quarter of its speed.
+pub const STEP_LIMIT: u64 = 2_000_000_000;
+
 /// Holds an instance to [`MEMORY_LIMIT`].
 #[derive(Debug, Default)]
 pub(super) struct Limiter {
     memory: usize,
     table: usize,
+}
+
+impl Limiter {
+    /// Returns how much linear memory the instance has, in bytes. It never gives any back.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
+    }
 }
 
 /// The instance asked for more memory than it may have.
@@ -73,7 +89,9 @@ pub enum Trap {
     StackOverflow,
     /// It asked for more than [`MEMORY_LIMIT`].
     Memory,
-    /// It used up the steps that it was given.
+    /// It handed out more than [`OUTPUT_LIMIT`] in one call.
+    Output,
+    /// It took more than [`STEP_LIMIT`] steps in one call.
     OutOfFuel,
     /// It was interrupted from outside.
     Interrupted,
@@ -89,6 +107,13 @@ impl Trap {
     pub(super) fn of(error: &wasmtime::Error) -> Self {
         if error.downcast_ref::<MemoryExceeded>().is_some() {
             return Self::Memory;
+        }
+        // wasmtime keeps the type of this error to itself.
+        if error
+            .chain()
+            .any(|cause| cause.to_string().contains("allocated for hostcalls"))
+        {
+            return Self::Output;
         }
         // The list of wasmtime's traps is open, so what it does not name here is a broken contract.
         match error.downcast_ref::<wasmtime::Trap>() {
@@ -116,7 +141,11 @@ impl fmt::Display for Trap {
             Self::OutOfBounds => f.write_str("it reached past its memory"),
             Self::StackOverflow => f.write_str("its calls were nested too deeply"),
             Self::Memory => write!(f, "it asked for {MemoryExceeded}"),
-            Self::OutOfFuel => f.write_str("it used up the steps that it was given"),
+            Self::Output => write!(
+                f,
+                "it handed out more than {OUTPUT_LIMIT} bytes in one call"
+            ),
+            Self::OutOfFuel => write!(f, "it took more than {STEP_LIMIT} steps in one call"),
             Self::Interrupted => f.write_str("it was interrupted"),
             Self::Arithmetic => f.write_str("arithmetic without a result"),
             Self::Contract => f.write_str("it broke the contract of the component model"),

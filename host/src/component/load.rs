@@ -10,8 +10,8 @@ use wasmtime::component::{Component as Compiled, Linker};
 use wasmtime::{Engine, Store};
 
 use super::bindings::{PolicyComponent, PolicyComponentPre};
-use super::config;
-use super::limits::{Limiter, Trap};
+use super::limits::{Limiter, OUTPUT_LIMIT, STEP_LIMIT, Trap};
+use super::{cache, config};
 
 /// The built-in component's bytes.
 static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.wasm"));
@@ -38,6 +38,13 @@ const INTERFACES: [&str; 7] = [
     "gate",
 ];
 
+/// The version of this program and the digest of the component that is built into it.
+pub const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncomponent sha256:",
+    env!("FEEDBACK_COMPONENT_SHA256")
+);
+
 /// Where the built-in component's bytes came from when this program was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -57,6 +64,8 @@ pub struct Component {
     digest: String,
     origin: Origin,
     bytes: Arc<[u8]>,
+    /// The steps that each call may take, where they are counted.
+    steps: Option<u64>,
 }
 
 impl fmt::Debug for Component {
@@ -93,6 +102,14 @@ pub enum LoadError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// The component in a file cannot be used.
+    #[error("component `{}`: {source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<Self>,
     },
     /// The bytes are a plain module.
     #[error("this is a core module, not a component")]
@@ -141,7 +158,8 @@ impl Component {
         Self::checked(engine, &compiled, BYTES.into(), digest, origin)
     }
 
-    /// Loads a component from a file, compiling it now.
+    /// Loads a component from a file. What compiling it gave is kept in a folder of the user's, so
+    /// that it is compiled once.
     ///
     /// # Errors
     /// Where it cannot be read, is no component, imports anything, or lacks an interface.
@@ -150,7 +168,10 @@ impl Component {
             path: path.to_path_buf(),
             source,
         })?;
-        Self::from_bytes(&bytes)
+        Self::given(&bytes, cache::Cache::open().as_ref()).map_err(|source| LoadError::InFile {
+            path: path.to_path_buf(),
+            source: Box::new(source),
+        })
     }
 
     /// Loads a component from its bytes, compiling it now.
@@ -158,19 +179,27 @@ impl Component {
     /// # Errors
     /// Where it is no component, imports anything, or lacks an interface.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        let engine = engine()?;
-        let compiled = compile(&engine, bytes)?;
-        let digest = Sha256::digest(bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>();
-        Self::checked(
-            engine,
-            &compiled,
-            bytes.into(),
-            format!("sha256:{digest}"),
-            Origin::Given,
-        )
+        Self::given(bytes, None)
+    }
+
+    fn given(bytes: &[u8], cache: Option<&cache::Cache>) -> Result<Self, LoadError> {
+        let engine = counting_engine()?;
+        let digest = hex(&Sha256::digest(bytes));
+        let kept = cache.and_then(|cache| cache.load(&engine, &digest));
+        let compiled = match kept {
+            Some(compiled) => compiled,
+            None => {
+                let compiled = compile(&engine, bytes)?;
+                if let Some(cache) = cache {
+                    cache.keep(&engine, &digest, &compiled);
+                }
+                compiled
+            }
+        };
+        let digest = format!("sha256:{digest}");
+        let mut component = Self::checked(engine, &compiled, bytes.into(), digest, Origin::Given)?;
+        component.steps = Some(STEP_LIMIT);
+        Ok(component)
     }
 
     fn checked(
@@ -206,6 +235,7 @@ impl Component {
             digest,
             origin,
             bytes,
+            steps: None,
         })
     }
 
@@ -219,6 +249,12 @@ impl Component {
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.origin
+    }
+
+    /// Returns how many steps each call may take, or nothing where they are not counted.
+    #[must_use]
+    pub fn step_limit(&self) -> Option<u64> {
+        self.steps
     }
 
     /// Returns the component's bytes, so that others can host it.
@@ -245,6 +281,7 @@ impl Component {
                 let functions = match item.ty {
                     ComponentItem::ComponentInstance(instance) => instance
                         .exports(&self.engine)
+                        .filter(|(_, item)| matches!(item.ty, ComponentItem::ComponentFunc(_)))
                         .map(|(name, _)| name.to_owned())
                         .collect(),
                     ComponentItem::ComponentFunc(_)
@@ -282,12 +319,34 @@ impl Component {
     pub(super) fn instantiate(&self) -> Result<(Store<Limiter>, PolicyComponent), LoadError> {
         let mut store = Store::new(&self.engine, Limiter::default());
         store.limiter(|limiter| limiter);
+        store.set_hostcall_fuel(OUTPUT_LIMIT);
+        if let Some(steps) = self.steps {
+            refill(&mut store, steps);
+        }
         let instance = self
             .instances
             .instantiate(&mut store)
             .map_err(|error| LoadError::Instantiate(Trap::of(&error)))?;
         Ok((store, instance))
     }
+}
+
+/// Gives a call its steps.
+pub(super) fn refill(store: &mut Store<Limiter>, steps: u64) {
+    // It fails only where the engine does not count, and then nothing is to be given.
+    let _ = store.set_fuel(steps);
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An engine for components that someone else wrote: their steps are counted, so that one that
+/// never ends stops, and at the same step on every machine.
+fn counting_engine() -> Result<Engine, LoadError> {
+    let mut config = config::config();
+    config.consume_fuel(true);
+    Engine::new(&config).map_err(|error| LoadError::Engine(format!("{error:#}")))
 }
 
 fn engine() -> Result<Engine, LoadError> {

@@ -6,6 +6,7 @@
 pub(crate) mod config;
 
 mod bindings;
+mod cache;
 mod limits;
 mod load;
 mod session;
@@ -13,9 +14,8 @@ mod session;
 pub use bindings::{
     Audited, Decision, Evidence, Fault, FaultCode, Reason, ReasonCode, Sighting, Verdict,
 };
-pub use limits::{MEMORY_LIMIT, Trap};
-pub use load::{Component, Description, LoadError, Origin, SOURCES_DIGEST, TOOLCHAIN};
-
+pub use limits::{MEMORY_LIMIT, OUTPUT_LIMIT, STEP_LIMIT, Trap};
+pub use load::{Component, Description, LoadError, Origin, SOURCES_DIGEST, TOOLCHAIN, VERSION};
 pub use session::{
     Audit, CallError, Capture, Checked, DocumentKind, Filter, Identity, Passage, PolicyError,
     Review, Session,

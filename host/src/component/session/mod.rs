@@ -9,7 +9,7 @@ use wasmtime::component::ResourceAny;
 
 use super::bindings::{Fault, PolicyComponent};
 use super::limits::{Limiter, Trap};
-use super::load::{Component, LoadError};
+use super::load::{Component, LoadError, refill};
 
 // Makes one call unless the instance has stopped, and gives the instance up where it stops now.
 // Stands before the modules that use it.
@@ -18,6 +18,7 @@ macro_rules! call {
         if let Some(stopped) = &$session.stopped {
             return Err(stopped.clone());
         }
+        $session.refill();
         let ($store, $instance) = (&mut $session.store, &$session.instance);
         $call.map_err(|error| {
             let stopped = CallError::Stopped {
@@ -78,6 +79,9 @@ pub struct Session {
     store: Store<Limiter>,
     instance: PolicyComponent,
     policy: ResourceAny,
+    /// The steps of each call, where they are counted.
+    step_limit: Option<u64>,
+    steps_used: u64,
     /// The first trap: nothing works after it.
     stopped: Option<CallError>,
 }
@@ -119,8 +123,35 @@ impl Session {
             store,
             instance,
             policy,
+            step_limit: component.step_limit(),
+            steps_used: 0,
             stopped: None,
         })
+    }
+
+    /// Returns how much memory the instance has, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.store.data().memory()
+    }
+
+    /// Returns how many steps all calls took, or nothing where they are not counted.
+    #[must_use]
+    pub fn steps(&self) -> Option<u64> {
+        self.step_limit
+            .map(|limit| self.steps_used.saturating_add(self.taken(limit)))
+    }
+
+    fn taken(&self, limit: u64) -> u64 {
+        limit.saturating_sub(self.store.get_fuel().unwrap_or(limit))
+    }
+
+    /// Gives the next call its steps.
+    fn refill(&mut self) {
+        if let Some(limit) = self.step_limit {
+            self.steps_used = self.steps_used.saturating_add(self.taken(limit));
+            refill(&mut self.store, limit);
+        }
     }
 
     /// Returns the settings that only a host can carry out, as JSON.
