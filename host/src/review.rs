@@ -35,8 +35,8 @@ pub enum Since {
     Beginning,
     /// With the record of this id.
     Record(String),
-    /// With the runs that began then or later.
-    Time(SystemTime),
+    /// With the runs that began at this RFC 3339 time or later.
+    Time(String),
 }
 
 /// Judges everything that the project's store holds.
@@ -92,7 +92,7 @@ pub fn review_since(
         "since": match since {
             Since::Beginning => Value::Null,
             Since::Record(id) => json!({ "command_id": id }),
-            Since::Time(time) => json!({ "time": rfc3339(*time) }),
+            Since::Time(time) => json!({ "time": time }),
         },
     });
 
