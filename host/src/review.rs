@@ -98,7 +98,7 @@ pub fn review_since(
 
     let mut session = Session::open(component, &project.policy, "")?;
     let review = session.start_review(&facts.to_string())?;
-    for entry in reader.entries(&mut scribe) {
+    for entry in reader.every_entry(&mut scribe) {
         match entry {
             Entry::Line { text, .. } => session.consider(&review, &text)?,
             // The verification has named it.
