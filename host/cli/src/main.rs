@@ -22,6 +22,7 @@ mod demo;
 mod excerpt;
 mod export;
 mod gate;
+mod policy;
 mod recover;
 mod redact;
 mod replay;
@@ -60,6 +61,7 @@ enum Command {
     Run(run::Arguments),
     Show(show::Arguments),
     Gate(gate::Arguments),
+    Policy(policy::Arguments),
     Verify(verify::Arguments),
     Recover(recover::Arguments),
     Export(export::Arguments),
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
+        Command::Policy(arguments) => policy::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
