@@ -75,6 +75,98 @@ fn no_script_can_swallow_the_report() {
 }
 
 #[test]
+fn what_fails_before_the_last_pipeline_is_seen_wherever_a_command_follows() {
+    for script in [
+        "false | true; echo done",
+        "f() { false | true; }; f; echo",
+        "f() { false | true; return 0; }; f",
+        "(false | true; echo in)",
+        "x=$(false | true; echo in); echo \"$x\"",
+        "for i in 1 2; do false | true; done; echo",
+        "if true; then false | true; fi; echo",
+        "if false | true; then echo; fi",
+        "eval 'false | true; echo'; echo",
+        "set -eux; false | true; echo",
+        "IFS=; false | true; echo",
+        "(false | true; echo) | cat",
+        "exec 2>&-; false | true; echo",
+        "echo 'false | true' > src; . ./src; echo",
+        "false | true && echo || echo; true | true",
+    ] {
+        let folder = folder();
+        let done = Trial::shell(script).cwd(folder.path()).run();
+        done.exited(0);
+        let failed = &done.ending.stages[0];
+        assert_eq!(
+            (failed.exit_code, &failed.command),
+            (Some(1), &None),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn what_an_earlier_pipeline_shows_by_itself_is_the_scripts_own_affair() {
+    for script in [
+        "echo a | false; echo",
+        "if echo a | grep -q b; then echo; fi; true",
+        "false || true; echo",
+        "true | true; echo",
+    ] {
+        assert_eq!(codes(script), [Some(0)], "{script}");
+    }
+    let done = Trial::shell("yes | head -n 1; echo").run();
+    assert_eq!(stages(&done)[0]["signal"], 13);
+    // What is documented as out of sight: nothing follows in the shell that ran the pipeline.
+    for script in [
+        "eval 'false | true'; echo",
+        "(false | true); echo",
+        "echo $(false | true)",
+    ] {
+        assert_eq!(codes(script), [Some(0)], "{script}");
+    }
+}
+
+#[test]
+fn a_script_does_not_notice_that_it_is_watched() {
+    let script = "echo one; false | (exit 4) | true; echo \"$_ $? ${PIPESTATUS[*]}\"; \
+        false | (exit 4) | true; echo \"${PIPESTATUS[*]} $? $_\"; f() { echo \"$# $1 $LINENO\"; }; f a b; \
+        set -u; (exit 7) | true || true; echo $? $_; echo \"$BASH_COMMAND\"; (exit 9)";
+    let plain = Trial::of(["bash", "-c", script, "bash"]);
+    let (plain, watched) = (plain.run(), Trial::shell(script).run());
+    plain.exited(9);
+    watched.exited(9);
+    assert_eq!(watched.text(), plain.text());
+    assert_eq!(watched.stderr, plain.stderr);
+    let traced = Trial::shell("set -x; false | true; echo a").run();
+    let trace = String::from_utf8_lossy(&traced.stderr);
+    let mut trace: Vec<_> = trace.lines().collect();
+    // The stages run at the same time.
+    trace.sort_unstable();
+    assert_eq!(trace, ["+ echo a", "+ false", "+ true"]);
+}
+
+#[test]
+fn more_failures_than_fit_into_the_report_hold_up_nothing_and_are_no_success() {
+    let done =
+        Trial::shell("for ((i = 0; i < 3000; i++)); do (exit $((i % 9 + 1))) | :; done; echo end")
+            .run();
+    done.exited(0);
+    assert_eq!(done.text(), "end\n");
+    assert!(
+        done.ending.stages.len() >= 32,
+        "{:?}",
+        done.ending.stages.len()
+    );
+    assert!(
+        done.ending
+            .stages
+            .iter()
+            .any(|stage| stage.exit_code != Some(0))
+    );
+}
+
+#[test]
 fn a_script_that_bash_cannot_read_fails_and_reports_no_success() {
     let done = Trial::shell("echo 'x | cat").run();
     assert_ne!(done.ending.exit_code(), Some(0));

@@ -17,13 +17,19 @@ pub(crate) struct Invocation {
     /// Run ARGV as one bash script with its parameters; every stage of its pipeline must succeed
     ///
     /// A pipeline by itself exits with the code of its last stage and hides what failed before.
-    /// Of a script with several pipelines, the one that ran last is looked at.
+    /// Of a script with several pipelines, every stage of the one that ran last is looked at, and
+    /// of those before it every stage but the last, whose code the script has seen. Out of sight
+    /// is a pipeline that is the last command of an `eval`, a subshell, a command substitution or
+    /// a background job, and earlier ones of a script with DEBUG or RETURN traps of its own.
     #[arg(long)]
     shell: bool,
     /// End the command after this time, for instance 90s or 5m [default: the policy's, else none]
     #[arg(long, value_name = "DURATION", value_parser = limit)]
     timeout: Option<Duration>,
     /// End the command when it has printed nothing for this time [default: none]
+    ///
+    /// Every byte on either stream counts as printed, also one that nobody would see, such as an
+    /// escape sequence of a spinner: the runner does not judge what output means.
     #[arg(long, value_name = "DURATION", value_parser = limit)]
     silence_timeout: Option<Duration>,
     /// The time between SIGTERM and SIGKILL [default: the policy's, else 5s]

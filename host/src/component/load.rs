@@ -7,7 +7,7 @@ use std::{fmt, fs, io};
 use sha2::{Digest, Sha256};
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component as Compiled, Linker};
-use wasmtime::{Engine, Store};
+use wasmtime::{Engine, OptLevel, Store};
 
 use super::bindings::{PolicyComponent, PolicyComponentPre};
 use super::limits::{Limiter, OUTPUT_LIMIT, STEP_LIMIT, Trap};
@@ -129,6 +129,9 @@ pub enum LoadError {
     /// The engine cannot be set up on this machine.
     #[error("the engine cannot start: {0}")]
     Engine(String),
+    /// The system gives no memory for an instance: whoever limits this process must act.
+    #[error("no memory for the component: {0}; a limit on addresses (`ulimit -v`) is too low")]
+    NoRoom(String),
     /// An instance could not be made, or stopped while it was.
     #[error("the component cannot be instantiated: {0}")]
     Instantiate(Trap),
@@ -326,7 +329,7 @@ impl Component {
         let instance = self
             .instances
             .instantiate(&mut store)
-            .map_err(|error| LoadError::Instantiate(Trap::of(&error)))?;
+            .map_err(|error| not_instantiated(&error))?;
         Ok((store, instance))
     }
 }
@@ -350,7 +353,42 @@ fn counting_engine() -> Result<Engine, LoadError> {
 }
 
 fn engine() -> Result<Engine, LoadError> {
-    Engine::new(&config::config()).map_err(|error| LoadError::Engine(format!("{error:#}")))
+    let mut config = config::config();
+    if is_address_space_scarce() {
+        // Code for so little reservation checks every access, so it is compiled anew; quickly,
+        // as that is done for every run.
+        config.memory_reservation(SMALL_RESERVATION);
+        config.cranelift_opt_level(OptLevel::None);
+    }
+    Engine::new(&config).map_err(|error| LoadError::Engine(format!("{error:#}")))
+}
+
+/// The engine reserves 4 GiB of addresses for each instance, of which a run has two at once, so that
+/// its code need not check where it reads; it uses but a few megabytes of them.
+const ENOUGH_ADDRESS_SPACE: u64 = 10 << 30;
+/// More than [`super::limits::MEMORY_LIMIT`], so that no memory ever moves.
+const SMALL_RESERVATION: u64 = 64 << 20;
+
+fn is_address_space_scarce() -> bool {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As);
+    limit
+        .current
+        .is_some_and(|bytes| bytes < ENOUGH_ADDRESS_SPACE)
+}
+
+/// Says why an instance could not be made.
+fn not_instantiated(error: &wasmtime::Error) -> LoadError {
+    let has_no_room = error.chain().any(|cause| {
+        let errno = cause.downcast_ref::<rustix::io::Errno>();
+        let system = cause.downcast_ref::<io::Error>();
+        errno == Some(&rustix::io::Errno::NOMEM)
+            || system.is_some_and(|error| error.kind() == io::ErrorKind::OutOfMemory)
+    });
+    if has_no_room {
+        LoadError::NoRoom(format!("{error:#}"))
+    } else {
+        LoadError::Instantiate(Trap::of(error))
+    }
 }
 
 fn compile(engine: &Engine, bytes: &[u8]) -> Result<Compiled, LoadError> {

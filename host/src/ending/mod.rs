@@ -30,7 +30,8 @@ pub struct Ending {
     pub usage: Option<Usage>,
     /// Processes that outlived the command.
     pub leftovers: Vec<Leftover>,
-    /// The stages of a pipeline, in order; empty for a plain command.
+    /// The stages of the pipeline that ran last, in order, and before them those that failed unseen
+    /// in earlier ones; empty for a plain command.
     pub stages: Vec<Stage>,
     /// The first signal that asked the runner to stop, whenever it came: also after the command
     /// had exited, when it no longer changes the outcome. Not part of the document.

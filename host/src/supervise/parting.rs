@@ -71,39 +71,43 @@ impl Run<'_> {
         self.pump.empty(self.sink);
     }
 
-    /// Returns the stages of the pipeline. A shell that exits with success and says nothing of
-    /// its stages has one of unknown end: silence is no success.
+    /// Returns the stages of the pipeline that ran last, and before them what failed unseen in
+    /// earlier ones. A shell that exits with success and says nothing of its last stages has one
+    /// of unknown end: silence is no success.
     pub(super) fn read_stages(&self, command: &Command, status: Option<Status>) -> Vec<Stage> {
-        let stages = self
-            .stages
-            .as_ref()
-            .map(|pipe| Self::reported_stages(pipe, command));
-        match stages {
-            Some(stages) if stages.is_empty() && status == Some(Status::Exited(0)) => {
-                vec![Stage {
-                    command: None,
-                    exit_code: None,
-                    signal: None,
-                }]
-            }
-            Some(stages) => stages,
-            None => Vec::new(),
-        }
-    }
-
-    fn reported_stages(pipe: &OwnedFd, command: &Command) -> Vec<Stage> {
-        // The shell has exited, so its report is complete; another process that holds the pipe
-        // must not make this wait.
-        let mut report = vec![0; 64 * 1024];
-        let readable = rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK);
-        let count = readable
-            .and_then(|()| rustix::io::read(pipe, &mut report))
-            .unwrap_or(0);
+        let Some(pipe) = &self.stages else {
+            return Vec::new();
+        };
         let script = command
             .argv
             .first()
             .map(|script| script.to_string_lossy())
             .unwrap_or_default();
-        stages(&script, report.get(..count).unwrap_or_default())
+        let (mut all, last) = stages(&script, &everything_in(pipe));
+        let unknown = (status == Some(Status::Exited(0))).then_some(Stage {
+            command: None,
+            exit_code: None,
+            signal: None,
+        });
+        all.extend(last.unwrap_or_else(|| unknown.into_iter().collect()));
+        all
     }
+}
+
+/// Returns what a pipe holds. The shell has exited, so its report is complete; another process
+/// that holds the pipe must not make this wait, nor make it last.
+fn everything_in(pipe: &OwnedFd) -> Vec<u8> {
+    const MOST: usize = 1 << 20;
+    let mut report = Vec::new();
+    if rustix::io::ioctl_fionbio(pipe, true).is_err() {
+        return report;
+    }
+    let mut part = [0; 4096];
+    while report.len() < MOST
+        && let Ok(count) = rustix::io::read(pipe, &mut part)
+        && count > 0
+    {
+        report.extend_from_slice(part.get(..count).unwrap_or_default());
+    }
+    report
 }
