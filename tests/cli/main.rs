@@ -12,24 +12,33 @@
 )]
 
 mod background;
+#[path = "../component/patch.rs"]
+mod patch;
 mod sandbox;
 mod sealed;
 mod terminal;
+#[allow(dead_code, reason = "not every crate of tests needs each")]
+#[path = "../component/tools.rs"]
+mod tools;
 
 mod audit;
 mod bad_input;
+mod component;
 mod demo;
 mod endings;
 mod excerpts;
 mod export;
+mod foreign;
 mod gate;
 mod guarantee;
+mod hosts;
 mod live;
 mod options;
 mod real_tools;
 mod recipe;
 mod recover;
 mod redaction;
+mod replay;
 mod runs;
 mod schema;
 mod secrets;
