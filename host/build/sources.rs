@@ -60,6 +60,10 @@ impl Tree {
     }
 
     fn collect(&self, path: &Path, files: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()> {
+        // A page for readers changes no byte of the component.
+        if path.extension().is_some_and(|ending| ending == "md") {
+            return Ok(());
+        }
         if path.is_dir() {
             for entry in fs::read_dir(path)? {
                 self.collect(&entry?.path(), files)?;

@@ -12,19 +12,27 @@
 )]
 
 mod background;
+#[path = "../component/patch.rs"]
+mod patch;
 mod sandbox;
 mod sealed;
 mod terminal;
+#[allow(dead_code, reason = "not every crate of tests needs each")]
+#[path = "../component/tools.rs"]
+mod tools;
 
 mod adversary;
 mod audit;
 mod bad_input;
+mod component;
 mod demo;
 mod endings;
 mod excerpts;
 mod export;
+mod foreign;
 mod gate;
 mod guarantee;
+mod hosts;
 mod inputs;
 mod live;
 mod options;
@@ -34,6 +42,7 @@ mod real_tools;
 mod recipe;
 mod recover;
 mod redaction;
+mod replay;
 mod reports;
 mod requirements;
 mod runs;

@@ -9,11 +9,15 @@
     reason = "test code: a failure must be loud"
 )]
 
+mod patch;
+#[allow(dead_code, reason = "not every crate of tests needs each")]
 mod tools;
 
 mod contract;
 mod foreign;
 mod limits;
+mod reproducible;
+mod rogue;
 mod shipped;
 mod vectors;
 

@@ -15,8 +15,8 @@ pub(crate) enum Tool {
     Jco,
     /// The guest, built for `wasm32-wasip2`, in `FEEDBACK_TEST_WASIP2`.
     Wasip2,
-    /// The program of `componentize-py`, in `FEEDBACK_TEST_COMPONENTIZE_PY`.
-    ComponentizePy,
+    /// The program of `componentize-qjs`, in `FEEDBACK_TEST_COMPONENTIZE`.
+    Componentize,
 }
 
 impl Tool {
@@ -25,7 +25,7 @@ impl Tool {
             Self::Python => "FEEDBACK_TEST_PYTHON",
             Self::Jco => "FEEDBACK_TEST_JCO",
             Self::Wasip2 => "FEEDBACK_TEST_WASIP2",
-            Self::ComponentizePy => "FEEDBACK_TEST_COMPONENTIZE_PY",
+            Self::Componentize => "FEEDBACK_TEST_COMPONENTIZE",
         }
     }
 }
@@ -42,7 +42,7 @@ pub(crate) fn find(tool: Tool) -> Option<PathBuf> {
                 .is_ok_and(|output| output.status.success())
                 .then_some(python)
         }
-        Tool::Jco | Tool::Wasip2 | Tool::ComponentizePy => named.filter(|path| path.is_file()),
+        Tool::Jco | Tool::Wasip2 | Tool::Componentize => named.filter(|path| path.is_file()),
     };
     if found.is_none() {
         let missing = format!("`{}` names no such tool", tool.variable());
