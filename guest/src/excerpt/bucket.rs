@@ -113,23 +113,42 @@ impl End {
 impl Look {
     /// Looks at a line.
     pub(super) fn of(line: &str) -> Self {
-        let mut look = Self {
-            text: 0xcbf2_9ce4_8422_2325,
-            template: 0xcbf2_9ce4_8422_2325,
-        };
+        let text = hash(line.as_bytes());
+        if !line.bytes().any(|byte| byte.is_ascii_digit()) {
+            return Self {
+                text,
+                template: text,
+            };
+        }
+        let mut template = Vec::with_capacity(line.len());
         let mut in_number = false;
         for byte in line.bytes() {
-            look.text = mix(look.text, byte);
             let digit = byte.is_ascii_digit();
             if !(digit && in_number) {
-                look.template = mix(look.template, if digit { b'0' } else { byte });
+                template.push(if digit { b'0' } else { byte });
             }
             in_number = digit;
         }
-        look
+        Self {
+            text,
+            template: hash(&template),
+        }
     }
 }
 
-fn mix(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+/// Returns a number that differs where texts do, but for one chance in very many.
+fn hash(text: &[u8]) -> u64 {
+    let (words, rest) = text.as_chunks::<8>();
+    let mut last = [0; 8];
+    for (to, byte) in last.iter_mut().zip(rest) {
+        *to = *byte;
+    }
+    let start = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    words
+        .iter()
+        .chain(std::iter::once(&last))
+        .fold(start, |hash, word| {
+            let mixed = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            mixed ^ (mixed >> 29)
+        })
 }

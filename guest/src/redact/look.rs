@@ -5,6 +5,8 @@
 use memchr::memchr;
 
 const BITS: u32 = 17;
+/// Makes the letters of both cases the same.
+const FOLD: u32 = 0x2020_2020;
 /// How many bytes at once are searched for odd ones.
 const CHUNK: usize = 64;
 
@@ -16,6 +18,9 @@ const CHUNK: usize = 64;
 pub(super) struct FirstLook {
     /// The groups by their hashes, for a quick no.
     bitmap: Box<[u64; 1 << (BITS - 6)]>,
+    /// The four bytes around a group by their hashes, for a second no: many groups stand in
+    /// ordinary words as well.
+    around: Box<[u64; 1 << (BITS - 6)]>,
     /// How many groups come before each word of the bitmap, and how many there are.
     ranks: Vec<u32>,
     /// The groups, in the order of the bitmap's words.
@@ -44,6 +49,7 @@ impl FirstLook {
         texts.sort();
         texts.dedup();
         let mut groups = Vec::new();
+        let mut around = Box::new([0; 1 << (BITS - 6)]);
         for (index, text) in (0_u32..).zip(&texts) {
             learn(text, |bytes, place| {
                 let bytes = fold(bytes);
@@ -53,6 +59,12 @@ impl FirstLook {
                     text: index,
                     place,
                 });
+            });
+            learn_around(text, |four| {
+                let (word, bit) = slot(hash(u32::from_le_bytes(four) | FOLD));
+                if let Some(word) = around.get_mut(word) {
+                    *word |= bit;
+                }
             });
         }
         groups.sort_unstable();
@@ -70,6 +82,7 @@ impl FirstLook {
             .collect();
         Self {
             bitmap,
+            around,
             ranks,
             groups,
             texts,
@@ -85,13 +98,17 @@ impl FirstLook {
     fn first_in(&self, block: &[u8]) -> Option<usize> {
         let mut at = 0;
         let mut rest = block;
+        // No text starts before the block.
+        let mut before = 0;
         while let Some(ten) = rest.first_chunk::<10>() {
             if self.any_may_be(groups(ten))
+                && self.any_around(ten, before)
                 && let Some(found) = self.verified(groups(ten), at, block)
             {
                 return Some(found);
             }
             at += 8;
+            before = ten[7];
             rest = rest.get(8..).unwrap_or_default();
         }
         // Behind the end, where no text goes on, any byte does.
@@ -138,11 +155,25 @@ impl FirstLook {
         (first | second | third | fourth) & 1 != 0
     }
 
+    /// Says whether one of the groups stands, with the byte behind or before it, in four bytes of
+    /// its text.
+    fn any_around(&self, ten: &[u8; 10], before: u8) -> bool {
+        let near = |four: u32| bit_of(&self.around, hash(four));
+        let (first, last) = halves(ten);
+        let behind = [first, first >> 16, first >> 32, last >> 32].map(low_four);
+        let led = (first << 8) | u64::from(before | 0x20);
+        let ahead = [led, first >> 8, first >> 24, last >> 24].map(low_four);
+        let may_be = groups(ten).map(|bytes| self.bit(hash(bytes)));
+        let four = may_be.into_iter().zip(behind.into_iter().zip(ahead));
+        let any = four.fold(0, |any, (may_be, (behind, ahead))| {
+            any | (may_be & (near(behind) | near(ahead)))
+        });
+        any & 1 != 0
+    }
+
     /// Returns a word whose lowest bit says whether one of the groups may have this hash.
     fn bit(&self, hash: u32) -> u64 {
-        let word = usize::try_from(hash >> 6).ok();
-        let word = word.and_then(|word| self.bitmap.get(word));
-        word.map_or(0, |word| word >> (hash & 63))
+        bit_of(&self.bitmap, hash)
     }
 }
 
@@ -160,12 +191,31 @@ fn learn(text: &[u8], mut add: impl FnMut([u8; 3], u32)) {
         }
         return;
     }
-    let windows = (1_u32..).zip(text.windows(4));
-    let rarest = windows.min_by_key(|(_, window)| common(window));
-    if let Some((place, [a, b, c, d])) = rarest {
+    if let Some((place, [a, b, c, d])) = rarest(text) {
         add([*a, *b, *c], place);
         add([*b, *c, *d], place + 1);
     }
+}
+
+/// Calls `add` with every four bytes that a group of a text can stand in: behind the group or
+/// before it comes the byte that does in the text, or any where the text has none.
+fn learn_around(text: &[u8], mut add: impl FnMut([u8; 4])) {
+    if let [a, b, c] = *text {
+        for other in 0..=u8::MAX {
+            add([a, b, c, other]);
+            add([other, a, b, c]);
+        }
+        return;
+    }
+    if let Some((_, [a, b, c, d])) = rarest(text) {
+        add([*a, *b, *c, *d]);
+    }
+}
+
+/// Returns the four bytes of a text that are rarest elsewhere, and where they stand, from 1.
+fn rarest(text: &[u8]) -> Option<(u32, &[u8])> {
+    let windows = (1_u32..).zip(text.windows(4));
+    windows.min_by_key(|(_, window)| common(window))
 }
 
 /// Returns how common the two groups in four bytes are, in no unit that means anything.
@@ -207,11 +257,28 @@ fn fold([a, b, c]: [u8; 3]) -> u32 {
 
 /// Returns the groups at the first four even places.
 fn groups(bytes: &[u8; 10]) -> [u32; 4] {
+    let (first, last) = halves(bytes);
+    [first, first >> 16, first >> 32, last >> 32].map(low)
+}
+
+/// Returns the first and the last eight of ten bytes, in the form that is the same in either case.
+fn halves(bytes: &[u8; 10]) -> (u64, u64) {
     // Two wide loads and shifts; byte by byte this takes most of the search's time.
     let wide = |half: Option<&[u8; 8]>| half.map_or(0, |half| u64::from_le_bytes(*half));
     let first = wide(bytes.first_chunk()) | 0x2020_2020_2020_2020;
     let last = wide(bytes.last_chunk()) | 0x2020_2020_2020_2020;
-    [first, first >> 16, first >> 32, last >> 32].map(low)
+    (first, last)
+}
+
+fn low_four(bytes: u64) -> u32 {
+    u32::try_from(bytes & 0xffff_ffff).unwrap_or(0)
+}
+
+/// Returns a word whose lowest bit says whether a bitmap has this hash.
+fn bit_of(bitmap: &[u64; 1 << (BITS - 6)], hash: u32) -> u64 {
+    let word = usize::try_from(hash >> 6).ok();
+    let word = word.and_then(|word| bitmap.get(word));
+    word.map_or(0, |word| word >> (hash & 63))
 }
 
 fn low(bytes: u64) -> u32 {
@@ -287,6 +354,15 @@ pub(super) fn first_long_run(block: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     let mut rest = block.get(from..)?;
     while let Some(word) = rest.first_chunk::<WORD>() {
+        // Most of a text has no long run: four words at once are passed over without a branch
+        // between them.
+        if let Some(four) = rest.first_chunk::<{ 4 * STRIDE }>()
+            && !any_is_run_word(four)
+        {
+            at += 4 * STRIDE;
+            rest = rest.get(4 * STRIDE..).unwrap_or_default();
+            continue;
+        }
         let mut next = at + STRIDE;
         if is_run_word(u64::from_le_bytes(*word)) {
             let start = super::bytes::run_start(block, at, is_run).max(from);
@@ -306,6 +382,17 @@ pub(super) fn first_long_run(block: &[u8], from: usize) -> Option<usize> {
 
 const fn is_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+/// Says whether one of the four words that stand a stride apart is one of a run.
+fn any_is_run_word(four: &[u8; 4 * STRIDE]) -> bool {
+    let (strides, _) = four.as_chunks::<STRIDE>();
+    strides.iter().fold(false, |any, stride| {
+        let word = stride
+            .first_chunk()
+            .map_or(0, |word| u64::from_le_bytes(*word));
+        any | is_run_word(word)
+    })
 }
 
 /// Says whether all eight bytes belong to a run.

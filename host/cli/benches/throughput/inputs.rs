@@ -77,7 +77,7 @@ impl Dice {
 
 const WORDS: &[&str] = &[
     "buffer", "queue", "parser", "render", "socket", "index", "cache", "module", "driver", "table",
-    "window", "event", "stream", "header", "layout", "worker", "signal", "device", "config",
+    "window", "event", "stream", "header", "layout", "worker", "panel", "device", "config",
     "store",
 ];
 
