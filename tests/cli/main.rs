@@ -18,13 +18,16 @@ mod terminal;
 
 mod audit;
 mod bad_input;
+mod chains;
 mod demo;
 mod endings;
 mod excerpts;
+mod expectations;
 mod export;
 mod gate;
 mod guarantee;
 mod live;
+mod lost_store;
 mod options;
 mod real_tools;
 mod recipe;
