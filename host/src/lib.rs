@@ -21,6 +21,7 @@ pub mod lookup;
 pub mod reader;
 pub mod store;
 
+pub mod chain;
 mod plan;
 pub mod project;
 pub mod review;

@@ -48,6 +48,10 @@ pub struct Settings {
     /// The time between SIGTERM and SIGKILL, in milliseconds.
     #[serde(default)]
     pub grace_ms: Option<u64>,
+    /// How often the same failure of one command may come in a row. Where it is set, the component
+    /// is asked before every run.
+    #[serde(default)]
+    pub max_same_failures: Option<u32>,
 }
 
 /// Why a project cannot be used. Whoever wrote the policy must act.

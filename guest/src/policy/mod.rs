@@ -6,6 +6,7 @@
 mod duration;
 mod place;
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -71,13 +72,14 @@ impl Policy {
         })
     }
 
-    /// Returns `{ "record_file", "timeout_ms", "grace_ms" }`, each null where it is not set.
+    /// Returns `{ "record_file", "timeout_ms", "grace_ms", "max_same_failures" }`, each null where it is not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
         let settings = Settings {
             record_file: self.file.record_file.as_deref(),
             timeout_ms: self.file.run.timeout.map(|limit| limit.0),
             grace_ms: self.file.run.grace.map(|limit| limit.0),
+            max_same_failures: self.gate.max_same_failures,
         };
         serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned())
     }
@@ -154,6 +156,7 @@ struct Settings<'a> {
     record_file: Option<&'a str>,
     timeout_ms: Option<u64>,
     grace_ms: Option<u64>,
+    max_same_failures: Option<NonZeroU32>,
 }
 
 /// A redaction rule as it is listed.
@@ -236,7 +239,8 @@ mod tests {
         Policy::parse(text, "").unwrap_err()
     }
 
-    const DEFAULTS: &str = r#"{"record_file":null,"timeout_ms":null,"grace_ms":null}"#;
+    const DEFAULTS: &str =
+        r#"{"record_file":null,"timeout_ms":null,"grace_ms":null,"max_same_failures":null}"#;
 
     #[test]
     fn an_empty_text_means_the_defaults() {
@@ -256,7 +260,7 @@ mod tests {
     fn settings_carry_every_key_in_milliseconds() {
         assert_eq!(
             settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
-            r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0}"#
+            r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0,"max_same_failures":null}"#
         );
     }
 

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod budget;
+mod expectations;
 mod failure;
 mod inputs;
 mod invocation;
@@ -15,6 +16,7 @@ mod texts;
 mod verification;
 
 mod audit;
+mod chain;
 mod demo;
 mod excerpt;
 mod export;
@@ -51,6 +53,7 @@ struct Arguments {
 enum Command {
     Run(run::Arguments),
     Show(show::Arguments),
+    Chain(chain::Arguments),
     Gate(gate::Arguments),
     Policy(policy::Arguments),
     Verify(verify::Arguments),
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Chain(arguments) => chain::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Policy(arguments) => policy::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),

@@ -16,6 +16,6 @@ pub use bindings::{
 pub use limits::{MEMORY_LIMIT, Trap};
 pub use load::{Component, Description, LoadError, Origin, SOURCES_DIGEST, TOOLCHAIN};
 pub use session::{
-    Audit, CallError, Capture, Checked, DocumentKind, Filter, Identity, PolicyError, Review,
-    Session,
+    Audit, CallError, Capture, Checked, DocumentKind, Filter, History, Identity, PolicyError,
+    Review, Session,
 };
