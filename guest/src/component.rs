@@ -15,7 +15,7 @@ use std::rc::Rc;
 wit_bindgen::generate!({ path: "../wit", world: "policy-component" });
 
 use exports::feedback::policy::types::{Document, Fault, FaultCode, Source};
-use exports::feedback::policy::{about, captures, gate, policies, records, redaction};
+use exports::feedback::policy::{about, captures, chains, gate, policies, records, redaction};
 
 struct Component;
 
@@ -286,6 +286,32 @@ impl gate::GuestReview for Review {
 
     fn conclude(this: gate::Review) -> gate::Verdict {
         this.into_inner::<Self>().0.into_inner().conclude().into()
+    }
+}
+
+struct History(RefCell<crate::gate::History>);
+
+impl chains::Guest for Component {
+    type History = History;
+}
+
+impl chains::GuestHistory for History {
+    fn start(policy: policies::PolicyBorrow<'_>) -> Result<chains::History, Fault> {
+        let history = crate::gate::History::start(&policy.get::<Policy>().0)?;
+        Ok(chains::History::new(Self(RefCell::new(history))))
+    }
+
+    fn consider(&self, line: String) {
+        self.0.borrow_mut().consider(&line);
+    }
+
+    fn next(&self, policy: policies::PolicyBorrow<'_>, request: String) -> Result<Document, Fault> {
+        let answer = self.0.borrow().next(&policy.get::<Policy>().0, &request)?;
+        Ok(document(answer))
+    }
+
+    fn chain(&self, id: String) -> Document {
+        document(self.0.borrow().chain(&id))
     }
 }
 

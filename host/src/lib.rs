@@ -25,6 +25,7 @@ pub mod output;
 pub mod reader;
 pub mod store;
 
+pub mod chain;
 mod plan;
 pub mod project;
 pub mod review;

@@ -55,6 +55,10 @@ pub struct Settings {
     /// How much of each is kept, in bytes.
     #[serde(default = "keep_output_max_bytes")]
     pub keep_output_max_bytes: u64,
+    /// How often the same failure of one command may come in a row. Where it is set, the component
+    /// is asked before every run.
+    #[serde(default)]
+    pub max_same_failures: Option<u32>,
 }
 
 /// What is kept of a stream where the component says nothing, in bytes.

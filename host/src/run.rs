@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::chain::{self, ChainError};
 use crate::component::{CallError, Component, PolicyError, Session, Verdict};
 use crate::ending::Ending;
 use crate::fallback;
@@ -41,6 +42,12 @@ pub struct Request {
     pub note: Option<String>,
     /// The attempt that this run retries.
     pub parent: Option<String>,
+    /// Makes the newest failed run of the same command in the same directory the parent.
+    pub retry: bool,
+    /// A run that only explores: no evidence, and its failure refuses nothing.
+    pub exploration: bool,
+    /// What is expected, as a JSON list that the component takes; null for nothing.
+    pub expect: Value,
     /// Capture options as the component takes them (JSON), or the empty text.
     pub capture_options: String,
     /// The files that the run depends on, relative to the project's folder: `git`, globs, `!GLOB`.
@@ -106,6 +113,12 @@ pub enum RunError {
         /// Why.
         source: LookupError,
     },
+    /// What came before cannot be told.
+    #[error("{0}")]
+    Chain(#[from] ChainError),
+    /// The policy, or what came before, speaks against the run.
+    #[error("{0}")]
+    Forbidden(String),
     /// The working directory of the runner cannot be named.
     #[error("the working directory cannot be found: {0}")]
     WorkingDirectory(io::Error),
@@ -199,12 +212,16 @@ impl Runner {
         let command_id = new_command_id();
         let (parent, attempt) = self.attempt(request.parent.as_deref(), &mut scribe)?;
         let planned = self.plan(request, &mut session)?;
-        let described =
+        let mut described =
             self.describe(request, &command_id, parent.as_deref(), attempt, &planned)?;
-        let intent = session.intend(&described).map_err(RunError::Intent)?;
+        self.look_back(request, &mut described, &mut session, &mut scribe)?;
+        let intent = session
+            .intend(&described.to_string())
+            .map_err(RunError::Intent)?;
         // Before the intent is on disk, so that a bad option leaves no trace of a run.
+        let options = with_expectations(&request.capture_options, &planned.expect);
         let capture = session
-            .start_capture(&request.capture_options)
+            .start_capture(&options)
             .map_err(RunError::CaptureOptions)?;
 
         let stream = Redacting::start(
@@ -290,7 +307,9 @@ impl Runner {
     ) -> Result<(OpenRun, Store), StoreError> {
         let store = Store::open(&self.project.record_file, self.options)?;
         store.refuse_unknown_schema(scribe)?;
-        Ok((store.begin(command_id, intent)?, store))
+        let known = store.known(scribe)?;
+        let run = store.begin(command_id, intent)?;
+        Ok((run.knowing(known), store))
     }
 
     /// Judges one record: may the agent go on after it?
@@ -336,9 +355,12 @@ impl Runner {
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
             cwd: &working_directory(&request.command)?,
-            expect: json!([]),
+            expect: match &request.expect {
+                Value::Null => json!([]),
+                declared => declared.clone(),
+            },
             inputs: &request.inputs,
-            exploration: false,
+            exploration: request.exploration,
         };
         Ok(Planned::of(session, &self.project, &asked)?)
     }
@@ -351,19 +373,20 @@ impl Runner {
         parent: Option<&str>,
         attempt: u64,
         planned: &Planned,
-    ) -> Result<String, RunError> {
+    ) -> Result<Value, RunError> {
         let cwd = working_directory(&request.command)?;
         let command: Vec<Value> = supervise::shown_argv(&request.command)
             .iter()
             .map(|argument| exact(argument.as_bytes()))
             .collect();
-        let described = json!({
+        Ok(json!({
             "command_id": command_id,
             "parent_command_id": parent,
             "attempt": attempt,
             "command": command,
             "cwd": exact(cwd.as_os_str().as_bytes()),
             "agent_note": request.note,
+            "exploration": request.exploration,
             "started_at": humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
             "component": self.component.digest(),
             "policy": self.project.policy_digest(),
@@ -371,8 +394,33 @@ impl Runner {
             "expect": planned.expect,
             "requirement": planned.requirement,
             "inputs": planned.before(&self.project),
-        });
-        Ok(described.to_string())
+        }))
+    }
+
+    /// Asks what came before, where that decides what this run retries or whether it may begin.
+    fn look_back(
+        &self,
+        request: &Request,
+        described: &mut Value,
+        session: &mut Session,
+        scribe: &mut ComponentScribe,
+    ) -> Result<(), RunError> {
+        if !request.retry && self.project.settings.max_same_failures.is_none() {
+            return Ok(());
+        }
+        set(described, "retry", json!(request.retry));
+        let next = chain::next(session, &self.project, scribe, described)?;
+        if let Some(refusal) = next.refusal {
+            return Err(RunError::Forbidden(refusal));
+        }
+        set(described, "retry", Value::Null);
+        set(
+            described,
+            "parent_command_id",
+            json!(next.parent_command_id),
+        );
+        set(described, "attempt", json!(next.attempt));
+        Ok(())
     }
 }
 
@@ -383,6 +431,28 @@ fn exact(bytes: &[u8]) -> Value {
         Err(_) => {
             json!({ "text": String::from_utf8_lossy(bytes), "base64": BASE64_STANDARD.encode(bytes) })
         }
+    }
+}
+
+fn set(described: &mut Value, key: &str, value: Value) {
+    if let Some(keys) = described.as_object_mut() {
+        keys.insert(key.to_owned(), value);
+    }
+}
+
+/// Returns the options of a capture that is told what to look for. Options that are no object are
+/// the component's to refuse.
+fn with_expectations(options: &str, expect: &Value) -> String {
+    if expect.as_array().is_none_or(Vec::is_empty) {
+        return options.to_owned();
+    }
+    let given = if options.is_empty() { "{}" } else { options };
+    match serde_json::from_str::<Map<String, Value>>(given) {
+        Ok(mut keys) => {
+            keys.insert("expect".to_owned(), expect.clone());
+            Value::Object(keys).to_string()
+        }
+        Err(_) => options.to_owned(),
     }
 }
 

@@ -23,6 +23,7 @@ fn the_component_exports_every_interface_of_the_contract() {
     let wanted = [
         "about",
         "captures",
+        "chains",
         "gate",
         "policies",
         "records",

@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 
 use super::shown;
 use super::verdict::{Reason, ReasonCode};
+use crate::document;
+use crate::fault::{Fault, FaultCode};
 use crate::outcome::OutcomeKind;
 use crate::record::schema::Schema;
 
@@ -35,6 +37,8 @@ pub(super) struct Run {
     #[serde(default)]
     pub(super) command_id: String,
     pub(super) parent_command_id: Option<String>,
+    pub(super) attempt: Option<u64>,
+    pub(super) agent_note: Option<String>,
     pub(super) command: Option<Vec<String>>,
     pub(super) command_base64: Option<Vec<Option<String>>>,
     pub(super) cwd: Option<String>,
@@ -122,6 +126,16 @@ pub(super) fn read(line: &str) -> Entry {
 /// Reads an intent as far as it says which command was begun.
 pub(super) fn read_intent(intent: &Value) -> Option<Run> {
     Run::deserialize(intent).ok()
+}
+
+/// Reads of an intent what tells one command from another.
+pub(super) fn begun(intent: &str) -> Result<Run, Fault> {
+    let mut value = document::parse("intent", intent)?;
+    let keys = ["command", "command_base64", "cwd", "cwd_base64", "clamped"];
+    if let Some(entries) = value.as_object_mut() {
+        entries.retain(|key, _| keys.contains(&key.as_str()));
+    }
+    document::fit("intent", &value, FaultCode::InvalidJson)
 }
 
 fn read_head(line: &str) -> Result<Head, Reason> {

@@ -8,6 +8,7 @@ mod evidence;
 mod expected;
 mod fingerprint;
 mod freshness;
+mod history;
 mod judge;
 mod repeat;
 mod review;
@@ -24,6 +25,7 @@ use crate::requirement::{self, InputPatterns, Requirement};
 
 use entry::Entry;
 
+pub use history::History;
 pub use review::Review;
 pub use verdict::{Decision, Evidence, Reason, ReasonCode, Verdict};
 

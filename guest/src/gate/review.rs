@@ -98,6 +98,24 @@ enum Standing {
     Distrusted,
 }
 
+/// How a run stands by itself, without the reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stood {
+    Success,
+    Failed,
+    Distrusted,
+}
+
+impl Stood {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Distrusted => "distrusted",
+        }
+    }
+}
+
 impl Review {
     /// Starts a review with what the host knows: `now`, `open_runs`, `running`, `damage`,
     /// `folder`, `since`.
@@ -311,6 +329,42 @@ impl Review {
             counts.then(|| open_run(intent, id))
         });
         open.collect()
+    }
+
+    /// Returns how many runs were taken.
+    pub(super) fn len(&self) -> usize {
+        self.attempts.len()
+    }
+
+    /// Returns how the run at `place` stands by itself.
+    pub(super) fn stood(&self, place: usize) -> Option<Stood> {
+        self.attempts
+            .get(place)
+            .map(|attempt| match &attempt.standing {
+                Standing::Success => Stood::Success,
+                Standing::Failed(_) => Stood::Failed,
+                Standing::Distrusted => Stood::Distrusted,
+            })
+    }
+
+    /// Returns how often the failure of the run at `place` has come in a row.
+    pub(super) fn repeated(&self, place: usize) -> u32 {
+        self.attempts
+            .get(place)
+            .map_or(0, |attempt| attempt.repeated)
+    }
+
+    /// Returns what speaks against the run at `place`, and the id of the success that makes up
+    /// for it.
+    pub(super) fn told(&self, place: usize) -> (Vec<&str>, Option<&str>) {
+        let Some(Standing::Failed(findings)) =
+            self.attempts.get(place).map(|attempt| &attempt.standing)
+        else {
+            return (Vec::new(), None);
+        };
+        let by = self.made_up_for(self.speaker(place));
+        let reasons = findings.iter().map(|finding| finding.what.as_str());
+        (reasons.collect(), by.map(|by| by.command_id.as_str()))
     }
 
     fn consider_run(&mut self, run: &Run, content: Content) {

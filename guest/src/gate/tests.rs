@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::table_tests::{policy, record};
-use super::{Decision, ReasonCode, Review, Verdict, may_continue};
+use super::{Decision, History, ReasonCode, Review, Verdict, may_continue};
 use crate::policy::Policy;
 
 const NOW: &str = "2026-03-01T13:00:00.000Z";
@@ -594,4 +594,115 @@ fn an_exploration_neither_fails_nor_makes_up_for_anything() {
     let verdict = review(&[run("a", 1), explores("b", 0), explores("c", 0).retries("a")]);
     assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
     assert_eq!(verdict.judged, 1);
+}
+
+fn history(policy: &Policy, runs: &[Run]) -> History {
+    let mut history = History::start(policy).unwrap();
+    runs.iter().for_each(|run| history.consider(&run.line()));
+    history
+}
+
+fn next(policy: &Policy, runs: &[Run], change: &Value) -> Value {
+    let mut request = json!({
+        "command_id": "new", "command": [{"text": "cargo"}, {"text": "test"}], "cwd": {"text": "/w"},
+        "started_at": NOW
+    });
+    let keys = change.as_object().unwrap().clone();
+    request.as_object_mut().unwrap().extend(keys);
+    let answer = history(policy, runs)
+        .next(policy, &request.to_string())
+        .unwrap();
+    serde_json::from_str(&answer).unwrap()
+}
+
+#[test]
+fn a_retry_finds_the_newest_failure_of_the_same_command() {
+    let runs = || {
+        [
+            run("a", 1),
+            run("b", 1).retries("a"),
+            run("c", 1).of(&["make"]),
+            run("d", 1).with("cwd", &json!("/elsewhere")),
+        ]
+    };
+    let retry = json!({ "retry": true });
+    let answer = next(&policy(""), &runs(), &retry);
+    let wanted = json!({ "parent_command_id": "b", "attempt": 3, "refusal": null });
+    assert_eq!(answer, wanted);
+    let none = next(&policy(""), &[run("a", 0)], &retry);
+    let refusal = none["refusal"].as_str().unwrap();
+    assert!(
+        refusal.contains("no failed run of `cargo test` in `/w`"),
+        "{refusal}"
+    );
+    let plain = next(&policy(""), &runs(), &json!({}));
+    assert_eq!(
+        plain,
+        json!({ "parent_command_id": null, "attempt": 1, "refusal": null })
+    );
+}
+
+#[test]
+fn a_blind_retry_is_refused_until_something_else_was_run() {
+    let limited = policy(r#"{"gate":{"max_same_failures":2}}"#);
+    let (one, other) = ("0123456789abcdef", "fedcba9876543210");
+    let refused = |runs: &[Run], change: &Value| !next(&limited, runs, change)["refusal"].is_null();
+    let twice = || vec![failing("a", one), failing("b", one)];
+    assert!(refused(&twice(), &json!({})));
+    assert!(refused(&twice(), &json!({ "retry": true })));
+    assert!(!refused(&twice(), &json!({ "exploration": true })));
+    assert!(!refused(
+        &twice(),
+        &json!({ "command": [{"text": "cargo"}, {"text": "test"}, {"text": "-v"}] })
+    ));
+    assert!(!refused(&twice()[..1], &json!({})));
+    assert!(!refused(
+        &[failing("a", one), failing("b", other)],
+        &json!({})
+    ));
+    let looked = run("c", 1)
+        .of(&["grep", "x"])
+        .with("exploration", &json!(true));
+    let mut runs = twice();
+    runs.push(looked);
+    assert!(!refused(&runs, &json!({})));
+    runs.push(failing("d", one));
+    assert!(refused(&runs, &json!({})), "once more without a look");
+    let unlimited = policy("");
+    assert!(next(&unlimited, &twice(), &json!({}))["refusal"].is_null());
+}
+
+#[test]
+fn a_chain_shows_every_attempt_and_what_became_of_it() {
+    let one = "0123456789abcdef";
+    let runs = [
+        run("z", 0).of(&["make"]),
+        failing("a", one),
+        failing("b", one).retries("a"),
+        run("x", 1)
+            .of(&["grep"])
+            .retries("b")
+            .with("exploration", &json!(true)),
+        run("c", 0).retries("b"),
+    ];
+    let history = history(&policy(""), &runs);
+    let chain = |id: &str| -> Value { serde_json::from_str(&history.chain(id)).unwrap() };
+    let newest = chain("");
+    assert_eq!(newest, chain("a"));
+    let of = |key: &str| -> Vec<Value> {
+        let attempts = newest["chain"].as_array().unwrap().iter();
+        attempts.map(|attempt| attempt[key].clone()).collect()
+    };
+    assert_eq!(of("command_id"), ["a", "b", "x", "c"]);
+    assert_eq!(
+        of("standing"),
+        ["failed", "failed", "exploration", "success"]
+    );
+    assert_eq!(
+        of("same_failure_as"),
+        [Value::Null, json!("a"), Value::Null, Value::Null]
+    );
+    assert_eq!(of("made_up_for_by")[..2], ["c", "c"]);
+    assert_eq!(chain("z")["chain"].as_array().unwrap().len(), 1);
+    assert_eq!(chain("nobody"), json!({ "chain": [] }));
 }

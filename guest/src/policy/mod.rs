@@ -7,6 +7,7 @@ mod duration;
 mod keep;
 mod place;
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -74,8 +75,8 @@ impl Policy {
         })
     }
 
-    /// Returns `{ "record_file", "timeout_ms", "grace_ms", "keep_output", "keep_output_max_bytes" }`;
-    /// the first three are null where they are not set.
+    /// Returns `{ "record_file", "timeout_ms", "grace_ms", "keep_output", "keep_output_max_bytes",
+    /// "max_same_failures" }`; the texts and numbers are null where they are not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
         let settings = Settings {
@@ -84,6 +85,7 @@ impl Policy {
             grace_ms: self.file.run.grace.map(|limit| limit.0),
             keep_output: self.file.run.keep_output,
             keep_output_max_bytes: self.file.run.keep_output_max_bytes,
+            max_same_failures: self.gate.max_same_failures,
         };
         serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned())
     }
@@ -169,6 +171,7 @@ struct Settings<'a> {
     grace_ms: Option<u64>,
     keep_output: bool,
     keep_output_max_bytes: KeptBytes,
+    max_same_failures: Option<NonZeroU32>,
 }
 
 /// A redaction rule as it is listed.
@@ -253,7 +256,7 @@ mod tests {
 
     const DEFAULTS: &str = concat!(
         r#"{"record_file":null,"timeout_ms":null,"grace_ms":null,"#,
-        r#""keep_output":false,"keep_output_max_bytes":67108864}"#
+        r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
     );
 
     #[test]
@@ -276,7 +279,7 @@ mod tests {
             settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
             concat!(
                 r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0,"#,
-                r#""keep_output":false,"keep_output_max_bytes":67108864}"#
+                r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
             )
         );
     }

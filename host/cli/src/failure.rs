@@ -2,9 +2,10 @@
 //!
 //! | status | `feedback run` | every other command |
 //! |---|---|---|
-//! | 0 | the command exited 0 | done; for `gate`: pass; for `verify`: sound |
+//! | 0 | the command exited 0, or with a code that `--expect-exit` names, and what was expected holds | done; for `gate`: pass; for `verify`: sound |
 //! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged; for `audit`: a record file holds something unredacted; for `replay`: different; for `policy --check`: not valid |
 //! | 2 | the command's own | the question cannot be answered |
+//! | 123 | the command ended as it should, and something that was expected does not hold | – |
 //! | 124 | timed out | – |
 //! | 125 | the runner failed, or the record is in doubt | – |
 //! | 126 | the command cannot be executed | – |
@@ -40,6 +41,9 @@ const INVALID: u8 = 1;
 pub(crate) const UNDECIDED: u8 = 2;
 /// `run`: the runner failed, or the record is in doubt.
 pub(crate) const RUNNER: u8 = 125;
+
+/// `run`: the command ended as it should, and something that was expected does not hold.
+pub(crate) const UNMET: u8 = 123;
 
 const TIMED_OUT: u8 = 124;
 const NOT_EXECUTABLE: u8 = 126;

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod budget;
+mod expectations;
 mod failure;
 mod inputs;
 mod invocation;
@@ -17,6 +18,7 @@ mod usage;
 mod verification;
 
 mod audit;
+mod chain;
 mod component;
 mod demo;
 mod excerpt;
@@ -60,6 +62,7 @@ struct Arguments {
 enum Command {
     Run(run::Arguments),
     Show(show::Arguments),
+    Chain(chain::Arguments),
     Gate(gate::Arguments),
     Policy(policy::Arguments),
     Verify(verify::Arguments),
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Chain(arguments) => chain::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Policy(arguments) => policy::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),

@@ -74,6 +74,10 @@ pub(crate) fn text(notice: &Notice) -> String {
                 of_store(error)
             )
         }
+        Notice::StoreLost { path, last_seq } => format!(
+            "RECORDS LOST: while the command ran, records 1 to {last_seq} of `{}` were deleted or replaced; the gate refuses until a person brings them back, or moves the record file away to begin anew",
+            path.display()
+        ),
         Notice::LeftBehind { error } => {
             format!(
                 "the record is kept, but its pending file is still there: {}",

@@ -4,11 +4,12 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use feedback_host::component::ReasonCode;
+use feedback_host::component::{Decision, ReasonCode};
 use feedback_host::run::{Finished, NotStored, Observer, Request, RunError, Runner, Silent};
 use feedback_host::store::Options;
 
 use crate::budget::Budget;
+use crate::expectations::Expectations;
 use crate::failure::{self, Failure, of_store, warn, with_causes};
 use crate::inputs;
 use crate::invocation::Invocation;
@@ -21,7 +22,8 @@ use crate::tee::Tee;
 
 /// Run a command and leave one record of it
 ///
-/// The command is executed directly, without a shell. Its own exit code is passed on; 124 means
+/// The command is executed directly, without a shell. Its own exit code is passed on, but for 0
+/// where `--expect-exit` names it; 123 means that something else that was expected does not hold, 124
 /// timed out, 125 that the runner failed or the record is in doubt, 126 not executable, 127 not
 /// found, 128+n ended by signal n. Where a `--shell` pipeline exits 0 and hides the failure of a
 /// stage, that stage's code is passed on.
@@ -35,6 +37,12 @@ pub(crate) struct Arguments {
     /// The command id of the attempt that this run retries
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
+    /// Retry the newest failed run of this very command in this very directory
+    #[arg(long, conflicts_with = "parent")]
+    retry: bool,
+    /// Only look: the run is no evidence, and its failure refuses nothing
+    #[arg(long)]
+    explore: bool,
     /// Show the command's lines, redacted, as they come; each stream only where it is a terminal
     #[arg(long)]
     tee: bool,
@@ -64,6 +72,8 @@ pub(crate) struct Arguments {
     /// Print a readable summary even where the output is not a terminal
     #[arg(long)]
     text: bool,
+    #[command(flatten)]
+    expectations: Expectations,
     #[command(flatten)]
     budget: Budget,
     #[command(flatten)]
@@ -102,11 +112,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(fail)?;
     let inputs = inputs::relative(&project, &arguments.inputs)?;
     let runner = Runner::new(component, project).with_store_options(arguments.durability.into());
+    let expect = arguments.expectations.list().map_err(Failure::runner)?;
     let request = Request {
         command: arguments.invocation.command(),
         limits: arguments.invocation.limits(&runner.limits()),
         note: arguments.note.clone(),
         parent: arguments.parent.clone(),
+        retry: arguments.retry,
+        exploration: arguments.explore,
+        expect,
         capture_options: arguments.budget.options(),
         inputs,
         best_effort: arguments.best_effort,
@@ -167,6 +181,8 @@ fn not_started(error: RunError) -> Failure {
             | RunError::CaptureOptions(_)
             | RunError::Parent { .. }
             | RunError::Plan(_)
+            | RunError::Chain(_)
+            | RunError::Forbidden(_)
             | RunError::WorkingDirectory(_)) => with_causes(&error),
         }
     ))
@@ -207,7 +223,30 @@ fn status(finished: &Finished) -> u8 {
     if let Some(status) = hidden_failure(finished) {
         return status;
     }
-    failure::status_of(&finished.ending.outcome)
+    expected_status(finished).unwrap_or_else(|| failure::status_of(&finished.ending.outcome))
+}
+
+/// Returns the status where what was expected decides it: 0 for a code that was named, and one of
+/// its own where the command ended as it should and something else does not hold.
+fn expected_status(finished: &Finished) -> Option<u8> {
+    finished.ending.exit_code()?;
+    let verdict = finished.verdict.as_ref().ok()?;
+    if verdict.decision == Decision::Pass {
+        return Some(failure::PASS);
+    }
+    let is = |code: ReasonCode| {
+        verdict
+            .reasons
+            .iter()
+            .filter(move |reason| reason.code == code)
+    };
+    if is(ReasonCode::NonZeroExit).next().is_some() {
+        return None;
+    }
+    let mut unmet = is(ReasonCode::UnmetExpectation).peekable();
+    unmet.peek()?;
+    unmet.for_each(|reason| warn(&reason.message));
+    Some(failure::UNMET)
 }
 
 /// Tells of a stage that failed in a pipeline that exited 0, and returns the status of that.

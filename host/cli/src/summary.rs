@@ -18,7 +18,12 @@ pub(crate) fn of(line: &str) -> String {
     field(&mut out, "command", &command(record.get("command")));
     field(&mut out, "in", text("cwd"));
     field(&mut out, "expected", text("agent_note"));
+    expectations(&mut out, record.get("expectations"));
+    if record.get("exploration") == Some(&Value::Bool(true)) {
+        field(&mut out, "explores", "no evidence, and refuses nothing");
+    }
     field(&mut out, "error", text("error"));
+    field(&mut out, "failure", text("failure_signature"));
     let attempt = number("attempt").unwrap_or(1);
     if attempt > 1 {
         field(
@@ -77,8 +82,39 @@ fn field(out: &mut String, name: &str, value: &str) {
     }
 }
 
+/// Writes each expectation with whether it held and what was seen.
+fn expectations(out: &mut String, expectations: Option<&Value>) {
+    let all = expectations.and_then(Value::as_array);
+    for expectation in all.into_iter().flatten() {
+        let held = expectation.get("held") == Some(&Value::Bool(true));
+        let kind = expectation.get("kind").and_then(Value::as_str);
+        let expected = match expectation.get("expected") {
+            Some(Value::String(text)) => format!("`{text}`"),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        };
+        let seen = seen(expectation.get("seen").unwrap_or(&Value::Null));
+        let name = if held { "held" } else { "UNMET" };
+        let line = format!("{} {expected}: {seen}", kind.unwrap_or_default());
+        field(out, name, &line);
+    }
+}
+
+fn seen(seen: &Value) -> String {
+    let part = |key: &str| seen.get(key).and_then(Value::as_str).unwrap_or_default();
+    match seen {
+        Value::Null => "nothing seen".to_owned(),
+        Value::Object(keys) if keys.contains_key("undecided") => part("undecided").to_owned(),
+        Value::Object(_) => {
+            let line = seen.get("line").and_then(Value::as_u64).unwrap_or(0);
+            format!("saw {} line {line}: {}", part("in"), part("text"))
+        }
+        other => format!("saw {other}"),
+    }
+}
+
 /// Returns argv with quotes where a shell would need them, so that it can be read unambiguously.
-fn command(argv: Option<&Value>) -> String {
+pub(crate) fn command(argv: Option<&Value>) -> String {
     let quoted = |argument: &Value| {
         let argument = argument.as_str().unwrap_or_default();
         let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+[]".contains(c);

@@ -17,6 +17,6 @@ pub use bindings::{
 pub use limits::{MEMORY_LIMIT, OUTPUT_LIMIT, STEP_LIMIT, Trap};
 pub use load::{Component, Description, LoadError, Origin, SOURCES_DIGEST, TOOLCHAIN, VERSION};
 pub use session::{
-    Audit, CallError, Capture, Checked, DocumentKind, Filter, Identity, Passage, PolicyError,
-    Review, Session,
+    Audit, CallError, Capture, Checked, DocumentKind, Filter, History, Identity, Passage,
+    PolicyError, Review, Session,
 };

@@ -18,6 +18,7 @@ mod chain;
 mod error;
 pub(crate) mod folder;
 mod hazard;
+mod known;
 pub(crate) mod lines;
 pub(crate) mod lock;
 mod notice;
@@ -42,6 +43,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use error::{FinishError, Hazard, StoreError};
+pub use known::Known;
 pub use notice::Notice;
 pub use options::{Durability, Options};
 pub use run::{Appended, OpenRun, Recovered};
@@ -53,6 +55,7 @@ use pending::LINE_LIMIT;
 use place::Place;
 use session::{Line, Session};
 use system::{Kernel, System, bytes, retry};
+use tail::Tail;
 
 /// A record file with everything that belongs to it.
 #[derive(Debug)]
@@ -100,6 +103,7 @@ impl Store {
         let run = OpenRun {
             command_id: command_id.to_owned(),
             file: Some((file, bytes(content.len()))),
+            known: None,
         };
         if let Err(error) = self.secure(&pending, &run) {
             // The command will not run, so nothing may be left that says it did.
@@ -114,7 +118,9 @@ impl Store {
     /// # Errors
     /// The pending file could not be removed; the next writer will record that the runner died.
     pub fn abandon(&self, run: OpenRun) -> Result<(), StoreError> {
-        let OpenRun { command_id, file } = run;
+        let OpenRun {
+            command_id, file, ..
+        } = run;
         match file {
             None => Ok(()),
             Some(_lock) => self
@@ -232,6 +238,9 @@ impl Store {
         notices: &mut Vec<Notice>,
     ) -> Result<Line, StoreError> {
         let mut session = Session::begin(&self.place, pending, self.options, scribe, notices)?;
+        if let Some(known) = &run.known {
+            known.keep_the_gap(&mut session.active, notices);
+        }
         session.recover(Some(&run.command_id), scribe, notices)?;
         let line = session.append(body, &run.command_id, scribe, notices)?;
         if run.file.is_some() {

@@ -81,6 +81,14 @@ pub enum Notice {
         /// Why.
         error: StoreError,
     },
+    /// The records that were there when the run began are gone. The chain goes on behind them, so
+    /// that every reader sees the gap.
+    StoreLost {
+        /// The record file.
+        path: PathBuf,
+        /// The position of the newest record that was there.
+        last_seq: u64,
+    },
     /// The line is in the file, but its pending file could not be removed; the next run does it.
     LeftBehind {
         /// Why.

@@ -43,7 +43,7 @@ impl Store {
     }
 
     /// Reads where the chain stands, up to the last newline: a writer may be about to go on there.
-    fn newest(&self, file: &File, scribe: &mut dyn Scribe) -> Result<Tail, StoreError> {
+    pub(super) fn newest(&self, file: &File, scribe: &mut dyn Scribe) -> Result<Tail, StoreError> {
         let folder = &self.place.folder;
         let stat = folder.stat_file(file, &self.place.active)?;
         let size = u64::try_from(stat.st_size).unwrap_or(0);

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 
-use super::Notice;
+use super::{Known, Notice};
 
 /// A run that has begun. Where it is dropped without [`Store::finish`](super::Store::finish), the next writer records
 /// that its runner died.
@@ -13,6 +13,8 @@ pub struct OpenRun {
     pub(super) command_id: String,
     /// The pending file, locked for as long as we live, and the length of the intent in there.
     pub(super) file: Option<(File, u64)>,
+    /// What stood in the store before.
+    pub(super) known: Option<Known>,
 }
 
 impl OpenRun {
@@ -23,6 +25,7 @@ impl OpenRun {
         Self {
             command_id: command_id.to_owned(),
             file: None,
+            known: None,
         }
     }
 

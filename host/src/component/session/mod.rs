@@ -32,11 +32,13 @@ macro_rules! call {
 }
 
 mod captures;
+mod chains;
 mod gate;
 mod records;
 mod redaction;
 
 pub use captures::{Capture, Passage};
+pub use chains::History;
 pub use gate::Review;
 pub use records::{Checked, DocumentKind, Identity};
 pub use redaction::{Audit, Filter};
