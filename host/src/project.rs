@@ -158,7 +158,11 @@ fn nearest_policy(folder: &Path) -> Result<Option<PathBuf>, ProjectError> {
     Ok(None)
 }
 
-fn read_policy(path: &Path) -> Result<String, ProjectError> {
+/// Reads a policy file. Its text is the component's to check.
+///
+/// # Errors
+/// Where it cannot be read, is no plain file, or is too large for a policy.
+pub fn read_policy(path: &Path) -> Result<String, ProjectError> {
     let fail = |source| ProjectError::Read {
         path: path.to_path_buf(),
         source,

@@ -147,6 +147,12 @@ impl Reader {
         Entries::new(self, scribe)
     }
 
+    /// Returns every entry, oldest first, also records that are there twice: whether they are one
+    /// is for the component to say.
+    pub fn every_entry<'a>(&'a self, scribe: &'a mut dyn Scribe) -> Entries<'a> {
+        Entries::new(self, scribe).with_doubles()
+    }
+
     /// Returns every entry, newest first. Holds the entries of one file at a time in memory.
     pub fn newest_first<'a>(&'a self, scribe: &'a mut dyn Scribe) -> NewestFirst<'a> {
         NewestFirst::new(self, scribe)

@@ -35,8 +35,8 @@ pub enum Since {
     Beginning,
     /// With the record of this id.
     Record(String),
-    /// With the runs that began then or later.
-    Time(SystemTime),
+    /// With the runs that began at this RFC 3339 time or later.
+    Time(String),
 }
 
 /// Judges everything that the project's store holds.
@@ -92,13 +92,13 @@ pub fn review_since(
         "since": match since {
             Since::Beginning => Value::Null,
             Since::Record(id) => json!({ "command_id": id }),
-            Since::Time(time) => json!({ "time": rfc3339(*time) }),
+            Since::Time(time) => json!({ "time": time }),
         },
     });
 
     let mut session = Session::open(component, &project.policy, "")?;
     let review = session.start_review(&facts.to_string())?;
-    for entry in reader.entries(&mut scribe) {
+    for entry in reader.every_entry(&mut scribe) {
         match entry {
             Entry::Line { text, .. } => session.consider(&review, &text)?,
             // The verification has named it.

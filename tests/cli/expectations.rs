@@ -41,7 +41,12 @@ fn a_code_that_was_named_is_success_and_no_other() {
     assert_eq!(killed.status, 137);
     assert_eq!(killed.json()["expectations"][0]["held"], false);
     let (_, verdict) = sandbox.gate(&["--last"]);
-    let codes: Vec<&serde_json::Value> = verdict["reasons"].as_array().unwrap().iter().map(|reason| &reason["code"]).collect();
+    let codes: Vec<&serde_json::Value> = verdict["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reason| &reason["code"])
+        .collect();
     assert_eq!(codes, ["signaled", "unmet-expectation"]);
 }
 
@@ -49,10 +54,14 @@ fn a_code_that_was_named_is_success_and_no_other() {
 fn every_kind_is_judged_over_all_of_the_output_and_not_what_is_kept_of_it() {
     let sandbox = Sandbox::new();
     let options = [
-        "--expect-line", "^needle in the middle$",
-        "--expect-no-line", "panicked",
-        "--expect-within", "5m",
-        "--max-bytes", "512",
+        "--expect-line",
+        "^needle in the middle$",
+        "--expect-no-line",
+        "panicked",
+        "--expect-within",
+        "5m",
+        "--max-bytes",
+        "512",
     ];
     let script = "seq 1 20000; echo needle in the middle; seq 1 20000";
     let called = run(&sandbox, &options, script);
@@ -74,8 +83,14 @@ fn what_cannot_be_judged_is_refused_before_anything_runs() {
     for (options, words) in [
         (&["--expect-line", "a("][..], &["`line`", "`a(`"][..]),
         (&["--expect-line", "x*"], &["matches the empty line"]),
-        (&["--expect-min-count", "12 passed", "12"], &["one word is `N`"]),
-        (&["--expect-min-count", "N passed", "many"], &["`many` is no whole number"]),
+        (
+            &["--expect-min-count", "12 passed", "12"],
+            &["one word is `N`"],
+        ),
+        (
+            &["--expect-min-count", "N passed", "many"],
+            &["`many` is no whole number"],
+        ),
         (&["--expect-exit", "300"], &["300"]),
         (&["--expect-within", "0s"], &["at least 1ms"]),
         (&["--explore", "--expect-line", "x"], &["--explore"]),
@@ -96,17 +111,45 @@ fn a_secret_in_a_line_that_was_expected_is_judged_and_not_shown() {
     assert_eq!(called.status, 0, "{}", called.stderr);
     let seen = called.json()["expectations"][0]["seen"].to_string();
     assert!(seen.contains("REDACTED"), "{seen}");
-    assert!(!crate::sandbox::holds(&sandbox.every_byte(), secret.as_bytes()));
+    assert!(!crate::sandbox::holds(
+        &sandbox.every_byte(),
+        secret.as_bytes()
+    ));
 }
 
 #[test]
 fn a_summary_shows_what_held_and_what_did_not() {
     let sandbox = Sandbox::new();
-    let options = ["run", "--text", "--note", "12 passed", "--expect-line", "ok", "--expect-no-line", "bad"];
-    let called = sandbox.call(options.iter().chain(&["--", "sh", "-c", "echo ok; echo bad"]));
+    let options = [
+        "run",
+        "--text",
+        "--note",
+        "12 passed",
+        "--expect-line",
+        "ok",
+        "--expect-no-line",
+        "bad",
+    ];
+    let called = sandbox.call(
+        options
+            .iter()
+            .chain(&["--", "sh", "-c", "echo ok; echo bad"]),
+    );
     assert_eq!(called.status, 123);
-    assert!(called.stdout.contains("held      line `ok`: saw stdout line 1: ok"), "{}", called.stdout);
-    assert!(called.stdout.contains("UNMET     no-line `bad`: saw stdout line 2: bad"), "{}", called.stdout);
+    assert!(
+        called
+            .stdout
+            .contains("held      line `ok`: saw stdout line 1: ok"),
+        "{}",
+        called.stdout
+    );
+    assert!(
+        called
+            .stdout
+            .contains("UNMET     no-line `bad`: saw stdout line 2: bad"),
+        "{}",
+        called.stdout
+    );
 }
 
 #[test]

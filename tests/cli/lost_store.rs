@@ -21,8 +21,15 @@ fn a_run_that_deletes_the_store_says_so_and_the_gate_refuses_from_then_on() {
         sandbox.run(["true"]);
         let called = lose(&sandbox, script);
         assert_eq!(called.status, 0, "{script}: {}", called.stderr);
-        let loud = called.stderr.lines().find(|line| line.contains("RECORDS LOST"));
-        assert!(loud.is_some_and(|line| line.contains("records 1 to 2")), "{script}: {}", called.stderr);
+        let loud = called
+            .stderr
+            .lines()
+            .find(|line| line.contains("RECORDS LOST"));
+        assert!(
+            loud.is_some_and(|line| line.contains("records 1 to 2")),
+            "{script}: {}",
+            called.stderr
+        );
         assert_eq!(called.json()["seq"], 3, "{script}");
         for _ in 0..2 {
             let (status, verdict) = sandbox.gate(&[]);
@@ -50,6 +57,10 @@ fn records_that_were_put_back_and_those_of_others_are_no_loss() {
     assert_eq!((called.status, called.stderr.as_str()), (0, ""));
     let first = Sandbox::new();
     let called = lose(&first, "rm -rf feedback_record.jsonl*");
-    assert_eq!((called.status, called.stderr.as_str()), (0, ""), "nothing was there to lose");
+    assert_eq!(
+        (called.status, called.stderr.as_str()),
+        (0, ""),
+        "nothing was there to lose"
+    );
     assert_eq!(sandbox.gate(&[]).0, 0);
 }

@@ -226,6 +226,8 @@ fn invalid(message: &str) -> Fault {
 }
 
 #[cfg(test)]
+mod schema_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -3,7 +3,7 @@
 //! | status | `feedback run` | every other command |
 //! |---|---|---|
 //! | 0 | the command exited 0, or with a code that `--expect-exit` names, and what was expected holds | done; for `gate`: pass; for `verify`: sound |
-//! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged; for `audit`: a record file holds something unredacted |
+//! | 1 | the command's own | for `gate`: refuse; for `verify`: damaged; for `audit`: a record file holds something unredacted; for `policy --check`: not valid |
 //! | 2 | the command's own | the question cannot be answered |
 //! | 123 | the command ended as it should, and something that was expected does not hold | – |
 //! | 124 | timed out | – |
@@ -32,6 +32,8 @@ pub(crate) const PASS: u8 = 0;
 pub(crate) const REFUSE: u8 = 1;
 /// `verify`: the store is not as a store leaves it.
 pub(crate) const DAMAGED: u8 = 1;
+/// `policy --check`: the policy is not valid.
+const INVALID: u8 = 1;
 /// The question cannot be answered. Never a pass.
 pub(crate) const UNDECIDED: u8 = 2;
 /// `run`: the runner failed, or the record is in doubt.
@@ -67,6 +69,19 @@ impl Failure {
             message: message.to_string(),
             status: UNDECIDED,
         }
+    }
+
+    /// An answer that is no: a policy that is not valid.
+    pub(crate) fn invalid(message: impl Display) -> Self {
+        Self {
+            message: message.to_string(),
+            status: INVALID,
+        }
+    }
+
+    /// Returns what it says. It is not redacted.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     /// Tells the failure on standard error and returns its status.

@@ -21,6 +21,7 @@ mod demo;
 mod excerpt;
 mod export;
 mod gate;
+mod policy;
 mod recover;
 mod redact;
 mod rules;
@@ -54,6 +55,7 @@ enum Command {
     Show(show::Arguments),
     Chain(chain::Arguments),
     Gate(gate::Arguments),
+    Policy(policy::Arguments),
     Verify(verify::Arguments),
     Recover(recover::Arguments),
     Export(export::Arguments),
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(&arguments),
         Command::Chain(arguments) => chain::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
+        Command::Policy(arguments) => policy::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -85,6 +85,14 @@ pub(super) fn find(
     Ok(all)
 }
 
+/// Checks that every pattern is one.
+pub(super) fn check(patterns: &[String]) -> Result<(), InputsError> {
+    let globs = patterns
+        .iter()
+        .map(|text| text.strip_prefix('!').unwrap_or(text));
+    set(&globs.collect::<Vec<_>>()).map(drop)
+}
+
 fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }

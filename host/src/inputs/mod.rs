@@ -118,6 +118,14 @@ impl Inputs {
     }
 }
 
+/// Checks that patterns can be used, without looking at any file.
+///
+/// # Errors
+/// Where one is none.
+pub fn check(patterns: &[String]) -> Result<(), InputsError> {
+    found::check(patterns)
+}
+
 fn sight(items: &[Item]) -> Sight {
     let mut digest = Sha256::new_with_prefix(b"feedback inputs 1\n");
     for item in items {

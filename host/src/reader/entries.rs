@@ -17,6 +17,7 @@ pub struct Entries<'a> {
     lines: Option<RawLines<'a>>,
     ready: VecDeque<Entry>,
     seen: HashSet<String>,
+    with_doubles: bool,
 }
 
 impl<'a> Entries<'a> {
@@ -28,6 +29,14 @@ impl<'a> Entries<'a> {
             lines: None,
             ready: VecDeque::new(),
             seen: HashSet::new(),
+            with_doubles: false,
+        }
+    }
+
+    pub(super) fn with_doubles(self) -> Self {
+        Self {
+            with_doubles: true,
+            ..self
         }
     }
 }
@@ -38,7 +47,7 @@ impl Iterator for Entries<'_> {
     fn next(&mut self) -> Option<Entry> {
         loop {
             while let Some(entry) = self.ready.pop_front() {
-                if is_new(&entry, &mut self.seen) {
+                if self.with_doubles || is_new(&entry, &mut self.seen) {
                     return Some(entry);
                 }
             }

@@ -38,6 +38,8 @@ pub(super) struct Chain {
     dropped_unknown: bool,
     /// What was kept elsewhere.
     anchor: Option<Anchor>,
+    /// A last line without a newline that is no record: its place and length.
+    unfinished: Option<(PathBuf, u64, usize)>,
     /// The place of the oldest record.
     first: Option<(PathBuf, u64, Checked)>,
 }
@@ -91,6 +93,7 @@ impl Chain {
         }
         self.judge_start();
         self.found.open_runs = reader.open_runs()?;
+        self.judge_end();
         self.found.set_aside = reader.set_aside()?;
         self.found.degraded = reader.degraded()?;
         Ok(())
@@ -117,6 +120,7 @@ impl Chain {
             }
         };
         if !complete && !matches!(pieces.last(), Some(Piece::Record(..))) {
+            self.unfinished = Some((raw.file.clone(), raw.line_no, line.len()));
             return;
         }
         if text.is_empty() {
@@ -234,6 +238,20 @@ impl Chain {
             undecided: false,
         };
         self.found.damages.insert(0, damage);
+    }
+
+    /// A run that is open may be writing its line, or has died over it; both are told as open. Where
+    /// there is none, nobody will complete the line.
+    fn judge_end(&mut self) {
+        let open = !self.found.open_runs.is_empty();
+        if let Some((file, line, length)) = self.unfinished.take().filter(|_| !open) {
+            self.found.damages.push(Damage {
+                file,
+                line,
+                what: format!("ends without a newline: {length} bytes are no record"),
+                undecided: false,
+            });
+        }
     }
 
     fn damage(&mut self, raw: &Raw, what: String) {

@@ -1,0 +1,41 @@
+//! Where evidence begins, as the command line says it.
+//!
+//! Only a record is looked up; whether a time is one the component says.
+
+use std::time::SystemTime;
+
+use feedback_host::component::Component;
+use feedback_host::lookup;
+use feedback_host::project::Project;
+use feedback_host::review::Since;
+use feedback_host::scribe::ComponentScribe;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::show::not_found;
+
+/// Reads a duration back from now, an RFC 3339 time, or the id of a record.
+pub(super) fn since(
+    component: &Component,
+    project: &Project,
+    text: &str,
+) -> Result<Since, Failure> {
+    if let Ok(back) = humantime::parse_duration(text) {
+        let now = SystemTime::now();
+        let from = now.checked_sub(back).unwrap_or(SystemTime::UNIX_EPOCH);
+        let from = from.max(SystemTime::UNIX_EPOCH);
+        return Ok(Since::Time(
+            humantime::format_rfc3339_millis(from).to_string(),
+        ));
+    }
+    // No id of a record has its first dash there.
+    let year = text.split_once('-').map(|(year, _)| year);
+    if year.is_some_and(|year| year.len() == 4) {
+        return Ok(Since::Time(text.to_owned()));
+    }
+    let mut scribe = ComponentScribe::new(component.clone());
+    let line = lookup::find(&project.record_file, text, &mut scribe).map_err(not_found)?;
+    let record: Value = serde_json::from_str(&line).map_err(Failure::undecided)?;
+    let id = record.get("command_id").and_then(Value::as_str);
+    Ok(Since::Record(id.unwrap_or(text).to_owned()))
+}

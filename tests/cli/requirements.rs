@@ -1,0 +1,185 @@
+//! Requirements: what a task needs, and what does not count as it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+const POLICY: &str = r#"{"gate": {"requirements": [
+    {"name": "tests", "command": ["sh", "check.sh", "**", "!--dry"], "inputs": ["src"],
+     "expect": [{"kind": "line", "expected": "^all passed$"}]},
+    {"name": "lint", "command": ["true"]}]}}"#;
+
+/// A project whose check prints what `src/says` holds.
+fn project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("feedback.json", POLICY);
+    sandbox.write("check.sh", "cat src/says; exit $(cat src/code)\n");
+    sandbox.write("src/says", "all passed\n");
+    sandbox.write("src/code", "0\n");
+    sandbox
+}
+
+/// The decision, and the reasons as `requirement code`.
+fn judged(sandbox: &Sandbox, options: &[&str]) -> (i32, Vec<String>) {
+    let (status, verdict) = sandbox.gate(options);
+    let reasons = verdict["reasons"].as_array().expect("a list").iter();
+    let word = |reason: &Value, key: &str| reason[key].as_str().unwrap_or("-").to_owned();
+    let reasons = reasons.map(|one| format!("{} {}", word(one, "requirement"), word(one, "code")));
+    (status, reasons.collect())
+}
+
+#[test]
+fn a_task_is_done_when_every_requirement_is_met_and_the_evidence_is_named() {
+    let sandbox = project();
+    let nothing = (
+        1,
+        vec!["tests never-run".to_owned(), "lint never-run".to_owned()],
+    );
+    assert_eq!(judged(&sandbox, &[]), nothing);
+    let record = sandbox.run(["sh", "check.sh"]);
+    assert_eq!(record["requirement"]["name"], "tests");
+    assert_eq!(
+        record["expectations"][0]["held"], true,
+        "declared without being asked"
+    );
+    assert_eq!(record["inputs"]["files"], 2);
+    assert_eq!(
+        judged(&sandbox, &[]),
+        (1, vec!["lint never-run".to_owned()])
+    );
+    sandbox.run(["true"]);
+    sandbox.run(["grep", "x", "check.sh"]);
+    let (status, verdict) = sandbox.gate(&[]);
+    assert_eq!(status, 0, "{verdict}");
+    assert_eq!(verdict["evidence"][0]["command_id"], record["command_id"]);
+    assert_eq!(verdict["judged"], 2, "other runs do not count");
+}
+
+#[test]
+fn a_requirement_is_not_met_by_less_than_it_asks_for() {
+    let sandbox = project();
+    sandbox.run(["true"]);
+    sandbox.run(["sh", "check.sh"]);
+    assert_eq!(judged(&sandbox, &[]).0, 0);
+
+    sandbox.write("src/says", "0 tests ran\n");
+    assert_eq!(judged(&sandbox, &[]), (1, vec!["tests stale".to_owned()]));
+    sandbox.run(["sh", "check.sh"]);
+    assert_eq!(
+        judged(&sandbox, &[]),
+        (1, vec!["tests unmet-expectation".to_owned()])
+    );
+    sandbox.write("src/code", "3\n");
+    sandbox.run(["sh", "check.sh"]);
+    let (_, reasons) = judged(&sandbox, &[]);
+    assert!(
+        reasons.contains(&"tests non-zero-exit".to_owned()),
+        "{reasons:?}"
+    );
+    sandbox.write("src/says", "all passed\n");
+    sandbox.write("src/code", "0\n");
+    sandbox.run(["sh", "check.sh"]);
+    assert_eq!(judged(&sandbox, &[]).0, 0);
+}
+
+#[test]
+fn look_alikes_and_other_directories_do_not_meet_a_requirement() {
+    let sandbox = project();
+    sandbox.run(["true"]);
+    sandbox.run(["sh", "check.sh", "--dry"]);
+    sandbox.run(["sh", "./check.sh"]);
+    sandbox.run_with(["--explore"], ["sh", "check.sh"]);
+    let elsewhere = sandbox.write("sub/check.sh", "echo all passed\n");
+    let elsewhere = elsewhere.parent().expect("a parent").to_owned();
+    sandbox.run_with(["--cwd", "sub"], ["sh", "check.sh"]);
+    assert_eq!(
+        judged(&sandbox, &[]),
+        (1, vec!["tests never-run".to_owned()])
+    );
+
+    // A link that only looks like the folder of the project, and one that leads to it.
+    let outside = tempfile::tempdir().expect("a folder");
+    symlink(sandbox.path(), outside.path().join("link")).expect("a link");
+    let link = outside.path().join("link");
+    let link = link.to_str().expect("UTF-8");
+    let record = sandbox.run_with(["--cwd", link], ["sh", "check.sh"]);
+    assert_eq!(record["requirement"]["name"], "tests");
+    assert_eq!(judged(&sandbox, &[]).0, 0);
+
+    sandbox.write(
+        "feedback.json",
+        POLICY.replacen("\"inputs\"", "\"cwd\": \"web\", \"inputs\"", 1),
+    );
+    symlink(elsewhere, sandbox.path().join("web")).expect("a link");
+    let record = sandbox.run_with(["--cwd", "web"], ["sh", "check.sh"]);
+    assert_eq!(record["requirement"], Value::Null);
+    assert_eq!(
+        judged(&sandbox, &[]),
+        (1, vec!["tests unmet-expectation".to_owned()])
+    );
+}
+
+#[test]
+fn evidence_under_another_wording_of_the_requirement_is_refused_with_the_way_out() {
+    let sandbox = project();
+    fs::remove_file(sandbox.path().join("feedback.json")).expect("removed");
+    sandbox.run(["sh", "check.sh"]);
+    sandbox.run(["true"]);
+    sandbox.write("feedback.json", POLICY);
+    let unmet = |name: &str| format!("{name} unmet-expectation");
+    assert_eq!(
+        judged(&sandbox, &[]),
+        (1, vec![unmet("tests"), unmet("lint")])
+    );
+    let (_, verdict) = sandbox.gate(&[]);
+    let remedy = verdict["reasons"][0]["remedy"].as_str().expect("a text");
+    assert!(remedy.contains("run the same command again"), "{remedy}");
+    sandbox.run(["sh", "check.sh"]);
+    sandbox.run(["true"]);
+    assert_eq!(judged(&sandbox, &[]).0, 0);
+    sandbox.write(
+        "feedback.json",
+        POLICY.replacen("all passed", "12 passed", 1),
+    );
+    assert_eq!(judged(&sandbox, &[]), (1, vec![unmet("tests")]));
+}
+
+#[test]
+fn inputs_of_a_requirement_cannot_be_replaced_by_hand() {
+    let sandbox = project();
+    let arguments = ["run", "--inputs", "check.sh", "--", "sh", "check.sh"];
+    sandbox.call(arguments).says(125, &["`tests`", "--inputs"]);
+}
+
+#[test]
+fn evidence_can_be_asked_for_since_a_record_or_a_time() {
+    let sandbox = project();
+    let old = sandbox.run(["sh", "check.sh"]);
+    let lint = sandbox.run(["true"]);
+    let id = |record: &Value| record["command_id"].as_str().expect("an id").to_owned();
+    for since in [
+        &*id(&old),
+        "1h",
+        "2020-01-01T00:00:00Z",
+        "2020-01-01T00:00:00.5+02:00",
+    ] {
+        assert_eq!(judged(&sandbox, &["--since", since]).0, 0, "{since}");
+    }
+    let never = (1, vec!["tests never-run".to_owned()]);
+    assert_eq!(judged(&sandbox, &["--since", &id(&lint)]), never);
+    assert_eq!(
+        judged(&sandbox, &["--since", "9999-01-01T00:00:00Z"])
+            .1
+            .len(),
+        2
+    );
+    for (since, words) in [("2020-13-01", "RFC 3339"), ("nobody", "nobody")] {
+        sandbox.call(["gate", "--since", since]).says(2, &[words]);
+    }
+    sandbox
+        .call(["gate", "--last", "--since", "1h"])
+        .says(2, &["--since"]);
+}
