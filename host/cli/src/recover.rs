@@ -86,6 +86,7 @@ fn is_left_over(notice: &Notice) -> bool {
         | Notice::Degraded { .. }
         | Notice::NotDeposited { .. }
         | Notice::OutputsLeft { .. }
+        | Notice::StoreLost { .. }
         | Notice::LeftBehind { .. } => true,
         Notice::TailCut { .. }
         | Notice::TailCompleted { .. }
@@ -128,6 +129,7 @@ fn as_json(done: &Done) -> Value {
             | Notice::Degraded { .. }
             | Notice::NotDeposited { .. }
             | Notice::OutputsLeft { .. }
+            | Notice::StoreLost { .. }
             | Notice::LeftBehind { .. } => None,
         })
         .collect();
