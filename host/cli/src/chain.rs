@@ -36,7 +36,11 @@ pub(crate) struct Arguments {
 /// Prints the chain.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
-    let exported = arguments.from.as_deref().map(Opened::open).transpose()?;
+    let exported = arguments
+        .from
+        .as_deref()
+        .map(|path| Opened::open(path, false))
+        .transpose()?;
     let file = exported
         .as_ref()
         .map_or(project.record_file.as_path(), Opened::record_file);
