@@ -142,6 +142,7 @@ impl Project {
         folder: &Path,
         record_file: Option<&Path>,
     ) -> Result<Self, ProjectError> {
+        let is_gone = folder.is_relative() && folder::is_deleted();
         let here = folder::current().map_err(ProjectError::WorkingDirectory)?;
         let folder =
             std::path::absolute(here.join(folder)).map_err(ProjectError::WorkingDirectory)?;
@@ -156,13 +157,24 @@ impl Project {
         let named = env::var_os(RECORD_FILE_VARIABLE)
             .filter(|name| !name.is_empty())
             .map(PathBuf::from);
+        let below = |file: &Path| {
+            if is_gone && file.is_relative() {
+                // Made again at its old place, it would be a folder that somebody had removed.
+                let gone = format!(
+                    "`{}` was deleted; name the record file by an absolute path",
+                    folder.display()
+                );
+                return Err(ProjectError::WorkingDirectory(io::Error::other(gone)));
+            }
+            Ok(folder.join(file))
+        };
         let record_file = match (record_file, named, &settings.record_file, &policy_file) {
-            (Some(given), _, _, _) => folder.join(given),
-            (None, Some(named), _, _) => folder.join(named),
+            (Some(given), _, _, _) => below(given)?,
+            (None, Some(named), _, _) => below(&named)?,
             (None, None, Some(set), Some(policy_file)) => {
                 policy_file.parent().unwrap_or(&folder).join(set)
             }
-            (None, None, _, _) => folder.join(RECORD_FILE),
+            (None, None, _, _) => below(Path::new(RECORD_FILE))?,
         };
         let above = policy_file.as_deref().and_then(Path::parent);
         let project = above.unwrap_or(&folder);

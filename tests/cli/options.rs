@@ -103,13 +103,29 @@ fn a_shell_run_is_recorded_as_the_bash_command_that_repeats_it() {
 fn a_shell_that_exits_0_without_a_word_of_its_stages_is_no_success() {
     for script in [
         "exec true",
-        "trap 'true' EXIT; false | true",
+        "trap 'true' EXIT; true | true",
         "trap - EXIT; false | true",
     ] {
         let sandbox = Sandbox::new();
         run(&sandbox, &["--shell", script]).says(125, &["stage 1 has no exit code"]);
         assert_eq!(sandbox.gate(&[]).1["reasons"][0]["code"], "stage-failed");
     }
+}
+
+#[test]
+fn what_an_earlier_pipeline_of_a_script_hides_is_no_success() {
+    let script = "(echo 1 failed; exit 3) 2>&1 | tail -n 1; echo done";
+    let sandbox = Sandbox::new();
+    let called = run(&sandbox, &["--shell", script]);
+    called.says(3, &["stage 1 exited with code 3"]);
+    let record = called.json();
+    assert_eq!(
+        (&record["exit_code"], text(&record, "stdout_tail")),
+        (&json!(0), "1 failed\ndone")
+    );
+    let failed = json!({"command": null, "exit_code": 3, "signal": null});
+    assert_eq!(record["stages"][0], failed);
+    assert_eq!(sandbox.gate(&[]).1["reasons"][0]["code"], "stage-failed");
 }
 
 #[test]

@@ -38,6 +38,23 @@ fn every_signal_that_ends_a_process_leaves_no_exit_code() {
 }
 
 #[test]
+fn a_signal_that_ends_nothing_changes_nothing() {
+    for number in [libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH] {
+        Trial::puppet(["kill-self", &number.to_string(), "exit", "3"])
+            .run()
+            .exited(3);
+    }
+    for number in [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU] {
+        let done = Trial::puppet(["halt", &number.to_string(), "exit", "3"])
+            .timeout(300)
+            .grace(60_000)
+            .run();
+        assert_eq!(done.outcome()["kind"], "timed-out", "{number}");
+        assert_eq!(done.outcome()["then"]["signal"], 15, "{number}");
+    }
+}
+
+#[test]
 fn a_killed_child_has_null_exit_code_in_the_document() {
     let done = Trial::puppet(["kill-self", "9"]).run();
     let expected = serde_json::json!({"kind": "signaled", "signal": 9, "name": "SIGKILL", "core_dumped": false});

@@ -30,7 +30,6 @@ fn main() {
         ["drive", rest @ ..] => drive::drive(rest),
         ["storm", adoption] => drive::storm(adoption),
         ["exit", code] => exit(code.parse().unwrap()),
-        ["kill-self", signal] => kill_self(signal.parse().unwrap()),
         ["say", text, rest @ ..] => {
             say(text);
             perform(rest);
@@ -59,6 +58,11 @@ fn perform(words: &[&str]) {
             "exit-on" => exit_on(next().parse().unwrap()),
             "wait" => forever(),
             "stop" => kill_self(libc::SIGSTOP),
+            "halt" => {
+                kill_self(next().parse().unwrap());
+                // Of a group that no shell looks after, the system stops nobody for some signals.
+                forever();
+            }
             "chatter" => chatter(),
             "flood" => flood(next().parse().unwrap(), next().parse().unwrap()),
             "spin" => spin(next().parse().unwrap()),
