@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long one took, and the most memory that its process had.
+/// How long one took, and what its process took of memory and of a processor.
 pub(crate) struct Took {
     pub(crate) time: Duration,
     pub(crate) peak_bytes: Option<u64>,
+    /// Time on a processor, of the runner and of what it ran.
+    pub(crate) cpu: Option<Duration>,
 }
 
 /// One way.
@@ -70,11 +72,11 @@ impl Way {
     /// Takes the output once.
     pub(crate) fn take(self, path: &Path, folder: &Path) -> Took {
         let started = Instant::now();
-        let peak_bytes = match self {
+        let used = match self {
             Self::Run => Some(feedback(&[], &["cat".as_ref(), path], folder)),
             Self::Keep => {
-                let peak = feedback(&["--keep-output"], &["cat".as_ref(), path], folder);
-                Some(peak)
+                let used = feedback(&["--keep-output"], &["cat".as_ref(), path], folder);
+                Some(used)
             }
             Self::Tee => {
                 through(path, Command::new("tee").arg("/dev/null"));
@@ -97,10 +99,7 @@ impl Way {
                 None
             }
         };
-        Took {
-            time: started.elapsed(),
-            peak_bytes,
-        }
+        Took::new(started.elapsed(), used)
     }
 }
 
@@ -109,15 +108,23 @@ pub(crate) fn stream(this: &Path, name: &str, bytes: u64, folder: &Path) -> Took
     let bytes = bytes.to_string();
     let argv = [this, "generate".as_ref(), name.as_ref(), bytes.as_ref()];
     let started = Instant::now();
-    let peak = feedback(&[], &argv, folder);
-    Took {
-        time: started.elapsed(),
-        peak_bytes: Some(peak),
+    let used = feedback(&[], &argv, folder);
+    Took::new(started.elapsed(), Some(used))
+}
+
+impl Took {
+    fn new(time: Duration, used: Option<(u64, Duration)>) -> Self {
+        Self {
+            time,
+            peak_bytes: used.map(|(peak, _)| peak),
+            cpu: used.map(|(_, cpu)| cpu),
+        }
     }
 }
 
-/// Runs a command through the runner and returns the runner's peak memory, in bytes.
-fn feedback(options: &[&str], argv: &[&Path], folder: &Path) -> u64 {
+/// Runs a command through the runner and returns what was used: peak memory in bytes, and time on
+/// a processor.
+fn feedback(options: &[&str], argv: &[&Path], folder: &Path) -> (u64, Duration) {
     let child = Command::new(env!("CARGO_BIN_EXE_feedback"))
         .arg("run")
         .args(options)
@@ -130,14 +137,14 @@ fn feedback(options: &[&str], argv: &[&Path], folder: &Path) -> u64 {
         .spawn()
         .unwrap();
     // Kept outputs would fill the disk of who measures.
-    let peak = peak_of(&child);
+    let used = used_by(&child);
     let _ = std::fs::remove_dir_all(folder.join("feedback_record.jsonl.output"));
-    peak
+    used
 }
 
-/// Waits for a child and returns its peak memory. This program is small, and what a child has
+/// Waits for a child and returns what it used. This program is small, and what a child has
 /// before it becomes another program counts for it.
-fn peak_of(child: &Child) -> u64 {
+fn used_by(child: &Child) -> (u64, Duration) {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     let pid = i32::try_from(child.id()).unwrap();
@@ -147,7 +154,12 @@ fn peak_of(child: &Child) -> u64 {
         (waited, usage.assume_init())
     };
     assert_eq!((waited, status), (pid, 0), "the run succeeds");
-    u64::try_from(usage.ru_maxrss).unwrap() * 1024
+    let time = |time: libc::timeval| {
+        Duration::from_secs(u64::try_from(time.tv_sec).unwrap())
+            + Duration::from_micros(u64::try_from(time.tv_usec).unwrap())
+    };
+    let cpu = time(usage.ru_utime) + time(usage.ru_stime);
+    (u64::try_from(usage.ru_maxrss).unwrap() * 1024, cpu)
 }
 
 fn through(path: &Path, command: &mut Command) {
