@@ -20,6 +20,7 @@ pub mod lookup;
 pub mod reader;
 pub mod store;
 
+pub mod known;
 pub mod project;
 pub mod review;
 pub mod run;

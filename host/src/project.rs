@@ -9,6 +9,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::component::{Component, PolicyError, Session};
+use crate::known::EnvFiles;
 
 /// The name of the policy file.
 pub const POLICY_FILE: &str = "feedback.json";
@@ -31,6 +32,8 @@ pub struct Project {
     pub record_file: PathBuf,
     /// What the policy asks of the host.
     pub settings: Settings,
+    /// The `.env` files that the policy names.
+    pub env_files: EnvFiles,
 }
 
 /// What a policy asks of the host, as the component read it.
@@ -39,6 +42,9 @@ pub struct Settings {
     /// The record file, relative to the policy file.
     #[serde(default)]
     pub record_file: Option<String>,
+    /// Files of variables, relative to the policy file.
+    #[serde(default)]
+    pub env_files: Vec<String>,
     /// The deadline of a run, in milliseconds.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
@@ -53,6 +59,14 @@ pub enum ProjectError {
     /// The policy file cannot be read.
     #[error("policy `{}`: {source}", path.display())]
     Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of variables that the policy names cannot be read.
+    #[error("`redaction.env_files` of the policy: `{}`: {source}", path.display())]
+    EnvFile {
         /// The file.
         path: PathBuf,
         /// Why.
@@ -107,11 +121,15 @@ impl Project {
             }
             (None, None, _, _) => folder.join(RECORD_FILE),
         };
+        let base = policy_file.as_deref().and_then(Path::parent);
+        let env_files = EnvFiles::read(base.unwrap_or(&folder), &settings.env_files)
+            .map_err(|(path, source)| ProjectError::EnvFile { path, source })?;
         Ok(Self {
             policy_file,
             policy,
             record_file,
             settings,
+            env_files,
         })
     }
 

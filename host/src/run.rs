@@ -9,12 +9,13 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::component::{CallError, Component, PolicyError, Session, Verdict};
 use crate::ending::Ending;
 use crate::fallback;
+use crate::known::known_values;
 use crate::lookup::{self, LookupError};
 use crate::project::Project;
 use crate::scribe::ComponentScribe;
@@ -178,7 +179,10 @@ impl Runner {
         control: &mut Control,
         observer: &mut dyn Observer,
     ) -> Result<Finished, RunError> {
-        let environment = environment_json(&supervise::environment(&request.command));
+        let environment = known_values(
+            supervise::environment(&request.command),
+            &self.project.env_files,
+        );
         let mut session = Session::open(&self.component, &self.project.policy, &environment)?;
         let mut scribe = ComponentScribe::new(self.component.clone());
 
@@ -332,13 +336,4 @@ fn exact(bytes: &[u8]) -> Value {
 /// Every ending has a JSON form; the empty text would be refused by the component.
 fn to_json(ending: &Ending) -> String {
     serde_json::to_string(ending).unwrap_or_default()
-}
-
-fn environment_json(environment: &[(OsString, OsString)]) -> String {
-    let lossy = |text: &OsString| text.to_string_lossy().into_owned();
-    let map: Map<String, Value> = environment
-        .iter()
-        .map(|(name, value)| (lossy(name), Value::String(lossy(value))))
-        .collect();
-    Value::Object(map).to_string()
 }

@@ -4,6 +4,7 @@
 //! that on as settings.
 
 mod duration;
+mod env_file;
 
 use std::rc::Rc;
 
@@ -56,13 +57,15 @@ impl Policy {
             gate: file.gate,
             settings: Settings {
                 record_file: file.record_file,
+                env_files: file.redaction.env_files,
                 timeout_ms: file.run.timeout,
                 grace_ms: file.run.grace,
             },
         })
     }
 
-    /// Returns `{ "record_file", "timeout_ms", "grace_ms" }`, each null where it is not set.
+    /// Returns `{ "record_file", "env_files", "timeout_ms", "grace_ms" }`: a list, and null where
+    /// any of the others is not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
         serde_json::to_string(&self.settings).unwrap_or_else(|_| "{}".to_owned())
@@ -128,6 +131,7 @@ struct RunPolicy {
 #[derive(Debug, Serialize)]
 struct Settings {
     record_file: Option<String>,
+    env_files: Vec<String>,
     timeout_ms: Option<Millis>,
     grace_ms: Option<Millis>,
 }
@@ -154,7 +158,8 @@ impl From<RuleInfo> for Rule {
     }
 }
 
-/// The names and values of an environment. A fault must not show a value: some are secret.
+/// The names and values of an environment, and under the empty name a list of texts of `.env`
+/// files. A fault must not show a value: some are secret.
 fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
     if json.is_empty() {
         return Ok(Vec::new());
@@ -169,10 +174,16 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
     };
     let mut environment = Vec::with_capacity(entries.len());
     for (name, value) in entries {
-        let Value::String(value) = value else {
-            return Err(not_texts());
-        };
-        environment.push((name, value));
+        match value {
+            Value::String(value) => environment.push((name, value)),
+            Value::Array(files) if name.is_empty() => {
+                for file in files {
+                    let text = file.as_str().ok_or_else(not_texts)?;
+                    environment.extend(env_file::variables(text));
+                }
+            }
+            _ => return Err(not_texts()),
+        }
     }
     Ok(environment)
 }
@@ -193,7 +204,8 @@ mod tests {
         Policy::parse(text, "").unwrap_err()
     }
 
-    const DEFAULTS: &str = r#"{"record_file":null,"timeout_ms":null,"grace_ms":null}"#;
+    const DEFAULTS: &str =
+        r#"{"record_file":null,"env_files":[],"timeout_ms":null,"grace_ms":null}"#;
 
     #[test]
     fn an_empty_text_means_the_defaults() {
@@ -213,7 +225,7 @@ mod tests {
     fn settings_carry_every_key_in_milliseconds() {
         assert_eq!(
             settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
-            r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0}"#
+            r#"{"record_file":"a.jsonl","env_files":[],"timeout_ms":90000,"grace_ms":0}"#
         );
     }
 
