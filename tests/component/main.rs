@@ -5,6 +5,7 @@
 mod foreign;
 mod limits;
 mod shipped;
+mod stopped;
 
 use feedback_host::component::{Component, Session};
 

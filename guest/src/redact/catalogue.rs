@@ -127,10 +127,7 @@ pub(super) fn builtin() -> Vec<RuleInfo> {
         example: token.example(),
         counter_example: token.counter_example(),
     });
-    std::iter::once(known)
-        .chain(described)
-        .chain(tokens)
-        .collect()
+    described.chain(tokens).chain([known]).collect()
 }
 
 /// Returns the CRC-32C, as eight hexadecimal digits, of the built-in rules in table order:
