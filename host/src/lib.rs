@@ -26,6 +26,7 @@ pub mod reader;
 pub mod store;
 
 pub mod chain;
+pub mod known;
 mod plan;
 pub mod project;
 pub mod review;

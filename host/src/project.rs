@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::component::{Component, LoadError, PolicyError, Session};
 use crate::folder;
+use crate::known::EnvFiles;
 
 /// The name of the policy file.
 pub const POLICY_FILE: &str = "feedback.json";
@@ -35,6 +36,8 @@ pub struct Project {
     pub folder: PathBuf,
     /// What the policy asks of the host.
     pub settings: Settings,
+    /// The `.env` files that the policy names.
+    pub env_files: EnvFiles,
 }
 
 /// What a policy asks of the host, as the component read it.
@@ -43,6 +46,9 @@ pub struct Settings {
     /// The record file, relative to the policy file.
     #[serde(default)]
     pub record_file: Option<String>,
+    /// Files of variables, relative to the policy file.
+    #[serde(default)]
+    pub env_files: Vec<String>,
     /// The deadline of a run, in milliseconds.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
@@ -72,6 +78,14 @@ pub enum ProjectError {
     /// The policy file cannot be read.
     #[error("policy `{}`: {source}", path.display())]
     Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of variables that the policy names cannot be read.
+    #[error("`redaction.env_files` of the policy: `{}`: {source}", path.display())]
+    EnvFile {
         /// The file.
         path: PathBuf,
         /// Why.
@@ -179,12 +193,15 @@ impl Project {
         let above = policy_file.as_deref().and_then(Path::parent);
         let project = above.unwrap_or(&folder);
         let project = project.canonicalize().unwrap_or(project.to_path_buf());
+        let env_files = EnvFiles::read(&project, &settings.env_files)
+            .map_err(|(path, source)| ProjectError::EnvFile { path, source })?;
         Ok(Self {
             policy_file,
             policy,
             record_file,
             folder: project,
             settings,
+            env_files,
         })
     }
 

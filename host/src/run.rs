@@ -20,6 +20,7 @@ use crate::ending::Ending;
 use crate::fallback;
 use crate::folder;
 use crate::keep::{Keeper, KeptStreams};
+use crate::known::known_values;
 use crate::lookup::{self, LookupError};
 use crate::plan::{Asked, Planned};
 use crate::project::Project;
@@ -205,7 +206,10 @@ impl Runner {
         control: &mut Control,
         observer: &mut dyn Observer,
     ) -> Result<Finished, RunError> {
-        let environment = environment_json(&supervise::environment(&request.command));
+        let environment = known_values(
+            supervise::environment(&request.command),
+            &self.project.env_files,
+        );
         let mut session = Session::open(&self.component, &self.project.policy, &environment)?;
         let mut scribe = ComponentScribe::new(self.component.clone());
 
@@ -487,13 +491,4 @@ fn to_json(ending: &Ending, planned: &Planned, kept: Option<KeptStreams>) -> Str
         inputs,
     };
     serde_json::to_string(&document).unwrap_or_default()
-}
-
-fn environment_json(environment: &[(OsString, OsString)]) -> String {
-    let lossy = |text: &OsString| text.to_string_lossy().into_owned();
-    let map: Map<String, Value> = environment
-        .iter()
-        .map(|(name, value)| (lossy(name), Value::String(lossy(value))))
-        .collect();
-    Value::Object(map).to_string()
 }

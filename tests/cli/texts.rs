@@ -175,7 +175,11 @@ fn rules_are_listed_with_harmless_examples() {
     for rule in rules {
         let example = rule["example"].as_str().expect("a text");
         let id = rule["id"].as_str().expect("a text");
-        assert!(example.contains("[REDACTED"), "{id}: {example}");
+        // What known values are depends on the environment.
+        assert!(
+            example.contains("[REDACTED") || id == "known-value" && example.is_empty(),
+            "{id}: {example}"
+        );
         assert!(rule["counter_example"].is_string() && rule["description"].is_string());
         assert_eq!(rule["origin"], "built-in");
     }

@@ -19,6 +19,7 @@ mod limits;
 mod reproducible;
 mod rogue;
 mod shipped;
+mod stopped;
 mod vectors;
 
 use feedback_host::component::{Component, Session};

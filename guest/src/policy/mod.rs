@@ -4,6 +4,7 @@
 //! that on as settings.
 
 mod duration;
+mod env_file;
 mod keep;
 mod place;
 
@@ -75,12 +76,14 @@ impl Policy {
         })
     }
 
-    /// Returns `{ "record_file", "timeout_ms", "grace_ms", "keep_output", "keep_output_max_bytes",
-    /// "max_same_failures" }`; the texts and numbers are null where they are not set.
+    /// Returns `{ "record_file", "env_files", "timeout_ms", "grace_ms", "keep_output",
+    /// "keep_output_max_bytes", "max_same_failures" }`: the texts and numbers are null where they
+    /// are not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
         let settings = Settings {
             record_file: self.file.record_file.as_deref(),
+            env_files: &self.file.redaction.env_files,
             timeout_ms: self.file.run.timeout.map(|limit| limit.0),
             grace_ms: self.file.run.grace.map(|limit| limit.0),
             keep_output: self.file.run.keep_output,
@@ -167,6 +170,7 @@ struct RunPolicy {
 #[derive(Debug, Serialize)]
 struct Settings<'a> {
     record_file: Option<&'a str>,
+    env_files: &'a [String],
     timeout_ms: Option<u64>,
     grace_ms: Option<u64>,
     keep_output: bool,
@@ -213,7 +217,8 @@ fn expectations(expect: Option<Value>) -> Result<Expectations, Fault> {
     Ok(part.expect.unwrap_or_default())
 }
 
-/// The names and values of an environment. A fault must not show a value: some are secret.
+/// The names and values of an environment, and under the empty name a list of texts of `.env`
+/// files. A fault must not show a value: some are secret.
 fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
     if json.is_empty() {
         return Ok(Vec::new());
@@ -228,10 +233,16 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
     };
     let mut environment = Vec::with_capacity(entries.len());
     for (name, value) in entries {
-        let Value::String(value) = value else {
-            return Err(not_texts());
-        };
-        environment.push((name, value));
+        match value {
+            Value::String(value) => environment.push((name, value)),
+            Value::Array(files) if name.is_empty() => {
+                for file in files {
+                    let text = file.as_str().ok_or_else(not_texts)?;
+                    environment.extend(env_file::variables(text));
+                }
+            }
+            _ => return Err(not_texts()),
+        }
     }
     Ok(environment)
 }
@@ -255,7 +266,7 @@ mod tests {
     }
 
     const DEFAULTS: &str = concat!(
-        r#"{"record_file":null,"timeout_ms":null,"grace_ms":null,"#,
+        r#"{"record_file":null,"env_files":[],"timeout_ms":null,"grace_ms":null,"#,
         r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
     );
 
@@ -278,7 +289,7 @@ mod tests {
         assert_eq!(
             settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
             concat!(
-                r#"{"record_file":"a.jsonl","timeout_ms":90000,"grace_ms":0,"#,
+                r#"{"record_file":"a.jsonl","env_files":[],"timeout_ms":90000,"grace_ms":0,"#,
                 r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
             )
         );
@@ -334,7 +345,7 @@ mod tests {
     #[test]
     fn keeping_output_is_asked_for_and_bounded() {
         let kept = r#"{"run":{"keep_output":true,"keep_output_max_bytes":65536}}"#;
-        assert!(settings(kept).ends_with(r#""keep_output":true,"keep_output_max_bytes":65536}"#));
+        assert!(settings(kept).contains(r#""keep_output":true,"keep_output_max_bytes":65536,"#));
         for bytes in ["0", "65535", "-1", "17179869185", "1.5", r#""64M""#] {
             let fault = fault(&format!(r#"{{"run":{{"keep_output_max_bytes":{bytes}}}}}"#));
             assert_eq!(fault.code, FaultCode::InvalidPolicy, "{bytes}");

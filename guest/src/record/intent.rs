@@ -86,7 +86,9 @@ impl Intent {
     /// Redacts and bounds a request.
     pub(super) fn from_request(rules: &Rc<Rules>, json: &str) -> Result<Self, Fault> {
         let request: Request = document::read("request", json)?;
-        let mut scrubber = Scrubber::new(rules, Redactions::default(), Clamped::new());
+        let mut redactions = Redactions::default();
+        redactions.name_uncovered(rules);
+        let mut scrubber = Scrubber::new(rules, redactions, Clamped::new());
         let command_id = id(&mut scrubber, "command_id", request.command_id)?;
         let parent = request.parent_command_id;
         let parent_command_id = parent

@@ -13,6 +13,10 @@ use crate::text::PlainText;
 /// The longest one-line text that is kept, in characters.
 const LINE_CHARS: usize = 1_000;
 
+/// The most names of variables that are told, and their longest.
+const NAMES_MAX: usize = 64;
+const NAME_CHARS: usize = 128;
+
 /// The most lines that are told one by one.
 const LINES_MAX: usize = 64;
 
@@ -26,6 +30,10 @@ pub(super) struct Redactions {
     lines: Vec<FoundLine>,
     #[serde(default, skip_serializing_if = "is_zero")]
     lines_omitted: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    not_covered: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    not_covered_omitted: u64,
 }
 
 /// Findings of one rule on one line of one value.
@@ -47,6 +55,20 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Redactions {
+    /// Names the variables that name a secret whose value is too short or too plain to be hidden.
+    pub(super) fn name_uncovered(&mut self, rules: &Rc<Rules>) {
+        let names = rules.not_covered();
+        let shown = names.iter().take(NAMES_MAX);
+        self.not_covered = shown
+            .map(|name| {
+                let (clean, _) = redact(rules, &fold(name));
+                clean.chars().take(NAME_CHARS).collect()
+            })
+            .collect();
+        let omitted = names.len().saturating_sub(NAMES_MAX);
+        self.not_covered_omitted = u64::try_from(omitted).unwrap_or(u64::MAX);
+    }
+
     /// Adds what was found in the value of one key.
     pub(super) fn add(&mut self, place: &str, findings: &Findings) {
         for (rule, count) in &findings.per_rule {

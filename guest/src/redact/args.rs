@@ -5,14 +5,14 @@
 use std::rc::Rc;
 
 use super::findings::Findings;
-use super::hit::{Family, Hit, RuleRef};
+use super::hit::{Family, Hit};
 use super::keyed::name_at;
 use super::lines::Lines;
 use super::name::Meaning;
 use super::placeholder::is_placeholder;
 use super::scan::{Mark, fingerprint, scan};
 use super::value::is_secret;
-use super::{Mode, Rules, redact};
+use super::{Rules, redact};
 
 /// Redacts a list of arguments. A rule that takes the line takes the whole argument. In the
 /// findings, a line is an argument, from 1.
@@ -37,7 +37,7 @@ pub fn redact_args(rules: &Rc<Rules>, args: &[String]) -> (Vec<String>, Findings
                 marks
                     .iter()
                     .map(|mark| mark.hit.rule)
-                    .find(|rule| takes_argument(rules, *rule))
+                    .find(|rule| rules.takes_line(*rule))
             });
             if let Some(rule) = whole {
                 let number = lines.number + 1;
@@ -48,14 +48,6 @@ pub fn redact_args(rules: &Rc<Rules>, args: &[String]) -> (Vec<String>, Findings
         })
         .collect();
     (redacted, lines.findings)
-}
-
-fn takes_argument(rules: &Rules, rule: RuleRef) -> bool {
-    match (rules.mode, rule) {
-        (Mode::Line, _) => true,
-        (Mode::Standard, RuleRef::Family(family)) => family.takes_line(),
-        _ => false,
-    }
 }
 
 /// Redacts an argument that is a text: a script, a message.

@@ -17,7 +17,8 @@ pub struct RuleInfo {
     pub description: String,
     /// What a finding takes in the mode `standard`: `span` or `line`.
     pub scope: &'static str,
-    /// A text in which the rule finds something. It opens nothing.
+    /// A text in which the rule finds something. It opens nothing. Empty for known values, which
+    /// depend on the environment.
     pub example: String,
     /// A text that looks alike and in which it finds nothing.
     pub counter_example: String,
@@ -105,6 +106,13 @@ pub(super) fn is_builtin(id: &str) -> bool {
 
 /// Returns every built-in rule in table order.
 pub(super) fn builtin() -> Vec<RuleInfo> {
+    let known = RuleInfo {
+        id: KNOWN_ID.to_owned(),
+        description: "the value of a secret variable of the environment, in every form that programs print it in".to_owned(),
+        scope: Scope::Span.name(),
+        example: String::new(),
+        counter_example: String::new(),
+    };
     let described = DESCRIBED.iter().map(|rule| RuleInfo {
         id: rule.id.to_owned(),
         description: rule.description.to_owned(),
@@ -119,7 +127,7 @@ pub(super) fn builtin() -> Vec<RuleInfo> {
         example: token.example(),
         counter_example: token.counter_example(),
     });
-    described.chain(tokens).collect()
+    described.chain(tokens).chain([known]).collect()
 }
 
 /// Returns the CRC-32C, as eight hexadecimal digits, of the built-in rules in table order:

@@ -29,20 +29,26 @@ pub(super) const SHORTEST_MIXED: usize = 6;
 const ANCHOR: usize = 12;
 
 impl Known {
-    /// Chooses the secret values of `environment` and prepares their forms.
-    pub(super) fn new(environment: &[(String, String)]) -> Self {
+    /// Chooses the secret values of `environment` and prepares their forms. Those of the
+    /// variables in `named` are secret whatever their names say.
+    pub(super) fn new(environment: &[(String, String)], named: &[String]) -> Self {
+        let is_named = |name: &str| named.iter().any(|other| other == name);
         let harmless: BTreeSet<&str> = environment
             .iter()
-            .filter(|(name, _)| is_plain_name(name))
+            .filter(|(name, _)| is_plain_name(name) && !is_named(name))
             .map(|(_, value)| value.as_str())
             .collect();
-        let mut named: Vec<&(String, String)> = environment.iter().collect();
-        named.sort();
+        let mut variables: Vec<&(String, String)> = environment.iter().collect();
+        variables.sort();
+        variables.dedup();
         let mut known = Self::default();
         let mut forms: Vec<(String, usize)> = Vec::new();
         let mut number = 0;
-        for (name, value) in named {
-            let secrets = secrets_of(name, value);
+        for (name, value) in variables {
+            let secrets = match is_named(name) {
+                true => lines_of(value.trim()),
+                false => secrets_of(name, value),
+            };
             let mut is_covered = secrets.is_empty();
             for secret in secrets {
                 if is_hidden(&secret) && !harmless.contains(secret.as_str()) {
@@ -55,6 +61,7 @@ impl Known {
                 known.not_covered.push(name.clone());
             }
         }
+        known.not_covered.dedup();
         known.prepare(forms);
         known
     }
@@ -149,12 +156,18 @@ fn lines_of(value: &str) -> Vec<String> {
     if !value.contains('\n') {
         return vec![value.to_owned()];
     }
-    value
+    let lines: Vec<String> = value
         .lines()
         .map(str::trim)
         .filter(|line| line.len() >= SHORTEST && !line.starts_with("-----"))
         .map(str::to_owned)
-        .collect()
+        .collect();
+    // Where no line is long enough, the value is told as one that is not hidden.
+    if lines.is_empty() {
+        vec![value.lines().next().unwrap_or_default().to_owned()]
+    } else {
+        lines
+    }
 }
 
 fn address_password(value: &str) -> Option<&str> {
@@ -260,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_value_is_found_in_its_forms() {
-        let known = Known::new(&environment(&[("APP_PASSWORD", "x y/v\"L0'bI&Q")]));
+        let known = Known::new(&environment(&[("APP_PASSWORD", "x y/v\"L0'bI&Q")]), &[]);
         for line in [
             "x y/v\"L0'bI&Q",
             "x%20y%2Fv%22L0%27bI%26Q",
@@ -277,15 +290,18 @@ mod tests {
 
     #[test]
     fn short_values_and_plain_words_are_listed_and_left_alone() {
-        let known = Known::new(&environment(&[
-            ("A_TOKEN", "test"),
-            ("B_SECRET", "1"),
-            ("C_PASSWORD", "production"),
-            ("D_KEY_PATH", "/a/b/c"),
-            ("USER", "builder01"),
-            ("E_PASSWORD", "builder01"),
-            ("F_TOKEN", "true"),
-        ]));
+        let known = Known::new(
+            &environment(&[
+                ("A_TOKEN", "test"),
+                ("B_SECRET", "1"),
+                ("C_PASSWORD", "production"),
+                ("D_KEY_PATH", "/a/b/c"),
+                ("USER", "builder01"),
+                ("E_PASSWORD", "builder01"),
+                ("F_TOKEN", "true"),
+            ]),
+            &[],
+        );
         assert_eq!(count(&known, "test 1 production /a/b/c builder01 true"), 0);
         assert_eq!(
             known.not_covered(),
@@ -295,21 +311,33 @@ mod tests {
 
     #[test]
     fn the_password_of_an_address_is_known() {
-        let known = Known::new(&environment(&[(
-            "DATABASE_URL",
-            "postgres://u:pW12xy99@h/db",
-        )]));
+        let known = Known::new(
+            &environment(&[("DATABASE_URL", "postgres://u:pW12xy99@h/db")]),
+            &[],
+        );
         assert_eq!(count(&known, "auth failed with pW12xy99"), 1);
         assert_eq!(count(&known, "postgres h db u"), 0);
     }
 
     #[test]
     fn lines_of_a_value_count_but_not_its_brackets() {
-        let known = Known::new(&environment(&[(
-            "GCP_CREDENTIALS",
-            "{\n  \"private_key_id\": \"a1b2c3d4e5\"\n}\n",
-        )]));
+        let known = Known::new(
+            &environment(&[(
+                "GCP_CREDENTIALS",
+                "{\n  \"private_key_id\": \"a1b2c3d4e5\"\n}\n",
+            )]),
+            &[],
+        );
         assert_eq!(count(&known, "{ } [ ]"), 0);
         assert_eq!(count(&known, "id a1b2c3d4e5"), 1);
+    }
+
+    #[test]
+    fn a_variable_that_the_policy_names_is_known() {
+        let pairs = environment(&[("INTERNAL_THING", "q7Xk2M9v"), ("OTHER", "z8Yw3N5b")]);
+        let known = Known::new(&pairs, &["INTERNAL_THING".to_owned()]);
+        assert_eq!(count(&known, "q7Xk2M9v z8Yw3N5b"), 1);
+        let short = Known::new(&environment(&[("PIN", "12")]), &["PIN".to_owned()]);
+        assert_eq!(short.not_covered(), ["PIN"]);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! It is given whole lines, or windows of long ones; where they come from is the stream's part.
 
+use super::Rules;
 use super::armour::is_joined;
 use super::bare::{Held, Verdict, may_be_bare};
 use super::block::{Block, Step};
@@ -9,7 +10,6 @@ use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
 use super::scan::{Mark, Scanned, fingerprint, is_chosen, key_line, scan};
 use super::view::{is_dressed, undressed};
-use super::{Mode, Rules};
 
 /// What stands for a whole line.
 pub(super) const LINE: &str = "[REDACTED]";
@@ -165,7 +165,7 @@ impl Lines {
         let Hit { start, end, .. } = mark.hit;
         self.findings
             .add(self.number + 1, rules.id(mark.hit.rule), end - start);
-        if rules.mode == Mode::Line {
+        if rules.takes_line(mark.hit.rule) {
             return Some(LINE.to_owned());
         }
         let head = line.get(..start).unwrap_or_default();

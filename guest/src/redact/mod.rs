@@ -53,11 +53,12 @@ mod window;
 mod words;
 
 use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultCode};
 
 pub use self::args::redact_args;
 pub use self::audit::{Audited, Auditor, Sighting};
@@ -72,8 +73,43 @@ pub use self::user::{Scope, UserRule};
 pub struct RedactionPolicy {
     /// How much of a line a finding takes.
     pub mode: Mode,
+    /// For single rules, by id: what a finding takes, whatever the mode says.
+    pub scopes: BTreeMap<String, Scope>,
+    /// Variables whose values are secret whatever their names say.
+    pub variables: Vec<String>,
+    /// Files of variables, relative to the policy; the host reads them.
+    pub env_files: Vec<String>,
     /// Rules beside the built-in ones.
     pub rules: Vec<UserRule>,
+}
+
+impl RedactionPolicy {
+    /// Checks what does not belong to a single rule.
+    fn check(&self, user: &[user::Compiled]) -> Result<(), Fault> {
+        let is_known =
+            |id: &str| catalogue::is_builtin(id) || user.iter().any(|user| user.rule.id == id);
+        if let Some(id) = self.scopes.keys().find(|id| !is_known(id)) {
+            let cause = "no rule has this id; `feedback rules` lists them";
+            return Err(invalid(&format!("redaction.scopes.{id}"), cause));
+        }
+        for (key, names) in [
+            ("variables", &self.variables),
+            ("env_files", &self.env_files),
+        ] {
+            let at = names
+                .iter()
+                .position(|name| name.is_empty() || name.contains(['\0', '\n']));
+            if let Some(index) = at {
+                let key = format!("redaction.{key}[{index}]");
+                return Err(invalid(&key, "expected a name on one line"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn invalid(key: &str, cause: &str) -> Fault {
+    Fault::new(FaultCode::InvalidPolicy, format!("{key}: {cause}"))
 }
 
 /// How much of a line a finding takes.
@@ -93,6 +129,7 @@ pub enum Mode {
 #[derive(Debug)]
 pub struct Rules {
     mode: Mode,
+    scopes: BTreeMap<String, Scope>,
     literals: Vec<String>,
     /// Built when the first text comes: most questions to a component bring none.
     anchors: OnceCell<anchors::Anchors>,
@@ -111,7 +148,8 @@ impl Rules {
         environment: &[(String, String)],
     ) -> Result<Self, Fault> {
         let user = user::compile(&policy.rules)?;
-        let known = known::Known::new(environment);
+        policy.check(&user)?;
+        let known = known::Known::new(environment, &policy.variables);
         let literals: Vec<String> = policy
             .rules
             .iter()
@@ -119,6 +157,7 @@ impl Rules {
             .collect();
         Ok(Self {
             mode: policy.mode,
+            scopes: policy.scopes.clone(),
             literals,
             anchors: OnceCell::new(),
             known,
@@ -126,9 +165,10 @@ impl Rules {
         })
     }
 
-    /// Returns every rule in force: the built-in ones in table order, then the policy's own.
+    /// Returns every rule in force: the built-in ones in table order, then the policy's own. One
+    /// that is made of several rows of the table comes once for each of them.
     #[must_use]
-    pub fn list(&self) -> Vec<RuleInfo> {
+    pub fn rows(&self) -> Vec<RuleInfo> {
         let mut rules = catalogue::builtin();
         rules.extend(self.user.iter().map(|user| RuleInfo {
             id: user.rule.id.clone(),
@@ -137,7 +177,39 @@ impl Rules {
             example: user.rule.example.clone(),
             counter_example: user.rule.counter_example.clone(),
         }));
+        for rule in &mut rules {
+            if let Some(scope) = self.scopes.get(&rule.id) {
+                rule.scope = scope.name();
+            }
+        }
         rules
+    }
+
+    /// Returns every rule in force once, in the order of `rows`.
+    #[must_use]
+    pub fn list(&self) -> Vec<RuleInfo> {
+        let mut seen = BTreeSet::new();
+        let mut rules = self.rows();
+        rules.retain(|rule| seen.insert(rule.id.clone()));
+        rules
+    }
+
+    /// Says whether a finding of this rule takes the whole line.
+    fn takes_line(&self, rule: hit::RuleRef) -> bool {
+        if !self.scopes.is_empty()
+            && let Some(scope) = self.scopes.get(self.id(rule))
+        {
+            return *scope == Scope::Line;
+        }
+        match (self.mode, rule) {
+            (Mode::Line, _) => true,
+            (_, hit::RuleRef::User(index)) => self
+                .user
+                .get(index)
+                .is_some_and(|user| user.rule.scope == Scope::Line),
+            (Mode::Standard, hit::RuleRef::Family(family)) => family.takes_line(),
+            _ => false,
+        }
     }
 
     /// Returns the names of variables that name a secret whose value is too short or too plain

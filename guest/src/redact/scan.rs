@@ -9,10 +9,10 @@ use super::armour;
 use super::bytes::text;
 use super::hit::{Family, Hit, RuleRef};
 use super::tokens::TOKENS;
-use super::user::{self, Scope};
+use super::user;
 use super::view::{View, is_dressed, undressed, unescaped};
 use super::words::Action;
-use super::{Mode, Rules, address, base, encoded, header, keyed, shape};
+use super::{Rules, address, base, encoded, header, keyed, shape};
 
 /// A span that is to be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ pub(super) fn fingerprint(secret: &str) -> u64 {
 fn settle(rules: &Rules, mut marks: Vec<Mark>) -> Scanned {
     let whole = marks
         .iter()
-        .filter(|mark| takes_line(rules, mark.hit.rule))
+        .filter(|mark| rules.takes_line(mark.hit.rule))
         .map(|mark| mark.hit.rule)
         .min();
     marks.sort_by_key(|mark| (mark.hit.start, mark.hit.end, mark.hit.rule));
@@ -253,18 +253,6 @@ fn join(last: &mut Mark, mark: Mark) {
     if mark.hit.rule < last.hit.rule {
         last.hit.rule = mark.hit.rule;
         last.digest = mark.digest;
-    }
-}
-
-fn takes_line(rules: &Rules, rule: RuleRef) -> bool {
-    match (rules.mode, rule) {
-        (Mode::Line, _) => true,
-        (_, RuleRef::User(index)) => rules
-            .user
-            .get(index)
-            .is_some_and(|user| user.rule.scope == Scope::Line),
-        (Mode::Standard, RuleRef::Family(family)) => family.takes_line(),
-        _ => false,
     }
 }
 

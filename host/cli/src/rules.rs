@@ -73,15 +73,24 @@ fn list(session: &mut Session) -> Result<Vec<Rule>, Failure> {
 
 fn as_text(rules: &[Rule]) -> String {
     let one = |rule: &Rule| {
-        format!(
-            "{} ({}, {})\n  {}\n  hides   {}\n  leaves  {}",
+        let mut told = format!(
+            "{} ({}, {})\n  {}",
             rule.id,
             rule.scope,
             rule.origin,
-            printable(&rule.description),
-            printable(&rule.example.replace('\n', "\\n")),
-            printable(&rule.counter_example.replace('\n', "\\n"))
-        )
+            printable(&rule.description)
+        );
+        // What known values are depends on the environment.
+        for (word, text) in [
+            ("hides  ", &rule.example),
+            ("leaves ", &rule.counter_example),
+        ] {
+            if !text.is_empty() {
+                let text = printable(&text.replace('\n', "\\n"));
+                told.push_str(&format!("\n  {word} {text}"));
+            }
+        }
+        told
     };
     let all: Vec<String> = rules.iter().map(one).collect();
     format!("{}\n\n{} rules", all.join("\n\n"), rules.len())

@@ -3,15 +3,15 @@
 //!
 //! Nothing is looked at here; the component does that.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use feedback_host::component::{Component, Session};
+use feedback_host::known::known_values;
 use feedback_host::project::{POLICY_FILE, Project};
 use flate2::read::MultiGzDecoder;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::place;
@@ -24,11 +24,12 @@ pub(crate) const PIECE: usize = 64 * 1024;
 pub(crate) fn session(mode: Option<&str>) -> Result<Session, Failure> {
     let component = place::component().map_err(Failure::undecided)?;
     let project = Project::find(&component, Path::new("."), None).map_err(Failure::undecided)?;
+    let known = known_values(std::env::vars_os(), &project.env_files);
     let policy = match mode {
         None => project.policy,
         Some(mode) => with_mode(&project.policy, mode)?,
     };
-    Session::open(&component, &policy, &environment()).map_err(Failure::undecided)
+    Session::open(&component, &policy, &known).map_err(Failure::undecided)
 }
 
 /// Opens a session of this component under a project's policy. The secret ones among this
@@ -59,15 +60,6 @@ fn with_mode(policy: &str, mode: &str) -> Result<String, Failure> {
         }
     }
     Ok(document.to_string())
-}
-
-/// Returns this process's variables as the component takes them.
-fn environment() -> String {
-    let lossy = |text: OsString| text.to_string_lossy().into_owned();
-    let variables: Map<String, Value> = std::env::vars_os()
-        .map(|(name, value)| (lossy(name), Value::String(lossy(value))))
-        .collect();
-    Value::Object(variables).to_string()
 }
 
 /// Returns a message of the tool as it may be shown, line for line: it can hold what was typed,
@@ -103,10 +95,11 @@ pub(crate) fn redacted_document(mut document: Value) -> Value {
 fn for_messages() -> Result<Session, String> {
     let component = Component::built_in().map_err(|error| error.to_string())?;
     // The message may be about the policy: then its rules cannot serve.
-    let policy = Project::find(&component, Path::new("."), None)
-        .map(|project| project.policy)
+    let (policy, files) = Project::find(&component, Path::new("."), None)
+        .map(|project| (project.policy, project.env_files))
         .unwrap_or_default();
-    Session::open(&component, &policy, &environment()).map_err(|error| error.to_string())
+    let known = known_values(std::env::vars_os(), &files);
+    Session::open(&component, &policy, &known).map_err(|error| error.to_string())
 }
 
 fn withheld(cause: &str) -> String {

@@ -8,7 +8,7 @@ use super::super::catalogue::KNOWN_ID;
 use super::super::hit::{Family, RuleRef};
 use super::super::lines::Lines;
 use super::super::scan::Scanned;
-use super::super::{Mode, Rules, bytes};
+use super::super::{Rules, bytes};
 use super::tag::Tagger;
 use super::{Sighting, characters, suspect};
 
@@ -51,7 +51,7 @@ impl Look {
             is_key: rule == RuleRef::Family(Family::PrivateKey),
             scanned: Scanned {
                 marks: vec![mark],
-                whole: (self.rules.mode == Mode::Line).then_some(rule),
+                whole: self.rules.takes_line(rule).then_some(rule),
             },
         }
     }
