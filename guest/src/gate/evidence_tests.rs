@@ -277,6 +277,12 @@ fn without_requirements_the_newest_attempt_of_a_chain_must_be_fresh() {
         [(ReasonCode::Stale, "b")],
         "the newest speaks, even where an older one would be fresh"
     );
+    let mut failed = fresh("b", "sha256:a");
+    failed.insert("exit_code".to_owned(), json!(1));
+    assert_eq!(
+        codes(&judge(&[fresh("a", "sha256:b"), failed])),
+        [(ReasonCode::NonZeroExit, "b")]
+    );
 }
 
 #[test]

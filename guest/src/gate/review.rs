@@ -257,16 +257,17 @@ impl Review {
         }
     }
 
-    /// The successes that speak for their chain, that no later one speaks for, and that are older
-    /// than their inputs.
+    /// The successes that speak for their chain, that no later run of the very same command speaks
+    /// for (and is judged itself, however it ended), and that are older than their inputs.
     fn stale(&self) -> HashMap<usize, Finding> {
         let fresh = |place: usize| {
             let attempt = self.attempts.get(place)?;
             let Standing::Success = attempt.standing else {
                 return None;
             };
-            let later = attempt.same.and_then(|same| self.successes.get(&same));
-            if later.is_some_and(|later| *later > place) {
+            let same = |later: &Attempt| attempt.same.is_some() && later.same == attempt.same;
+            let mut later = self.attempts.iter().skip(place.saturating_add(1));
+            if later.any(same) {
                 return None;
             }
             let inputs = attempt.claim.inputs.as_ref()?;

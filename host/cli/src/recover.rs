@@ -86,6 +86,7 @@ fn is_left_over(notice: &Notice) -> bool {
         | Notice::SyncFailed { .. }
         | Notice::Degraded { .. }
         | Notice::NotDeposited { .. }
+        | Notice::StoreLost { .. }
         | Notice::LeftBehind { .. } => true,
         Notice::TailCut { .. }
         | Notice::TailCompleted { .. }
@@ -127,6 +128,7 @@ fn as_json(done: &Done) -> Value {
             | Notice::SyncFailed { .. }
             | Notice::Degraded { .. }
             | Notice::NotDeposited { .. }
+            | Notice::StoreLost { .. }
             | Notice::LeftBehind { .. } => None,
         })
         .collect();
