@@ -31,8 +31,8 @@ const WHOLE: &str = r#"{
 /// Policies that are none, with what is said of them.
 const WRONG: [(&str, &str); 14] = [
     (
-        r#"{"gate": {"require": []}}"#,
-        "`gate.require`: unknown key, did you mean",
+        r#"{"gate": {"requirement": []}}"#,
+        "`gate.requirement`: unknown key, did you mean",
     ),
     (
         r#"{"gate": {"inputs": "git"}}"#,

@@ -241,7 +241,8 @@ impl Review {
         let judged = u32::try_from(judged.count()).unwrap_or(u32::MAX);
         let met = required.met.into_iter();
         let met = met.filter(|(place, _)| !stale.contains_key(place));
-        let evidence = met.map(|(_, evidence)| evidence).collect();
+        let evidence: Vec<Evidence> = met.map(|(_, evidence)| evidence).collect();
+        all.extend(self.unaccounted(&all, &evidence));
         Verdict::of(all, judged, superseded).with_evidence(evidence)
     }
 
@@ -257,16 +258,21 @@ impl Review {
         }
     }
 
-    /// The successes that speak for their chain, that no later one speaks for, and that are older
-    /// than their inputs.
+    /// The successes that speak for their chain, that no later run of the very same command speaks
+    /// for (and is judged itself, however it ended), and that are older than their inputs.
     fn stale(&self) -> HashMap<usize, Finding> {
+        let key = |attempt: &Attempt| Some((attempt.same?, attempt.claim.meets));
+        let places = self.attempts.iter().enumerate();
+        // Of equal keys the last one stays.
+        let newest: HashMap<_, _> = places
+            .filter_map(|(place, attempt)| Some((key(attempt)?, place)))
+            .collect();
         let fresh = |place: usize| {
             let attempt = self.attempts.get(place)?;
             let Standing::Success = attempt.standing else {
                 return None;
             };
-            let later = attempt.same.and_then(|same| self.successes.get(&same));
-            if later.is_some_and(|later| *later > place) {
+            if key(attempt).is_some_and(|key| newest.get(&key) != Some(&place)) {
                 return None;
             }
             let inputs = attempt.claim.inputs.as_ref()?;
@@ -283,7 +289,7 @@ impl Review {
         for (number, requirement) in self.policy.requirements.iter().enumerate() {
             let meets = |attempt: &Attempt| attempt.claim.meets == Some(number);
             let Some(place) = self.attempts.iter().rposition(meets) else {
-                let reason = evidence::never_run(requirement, self.since.is_some());
+                let reason = evidence::no_record(requirement, "no record", self.since.is_some());
                 required.never_run.push(reason);
                 continue;
             };
@@ -310,6 +316,20 @@ impl Review {
             }
         }
         required
+    }
+
+    /// The requirements for which nothing speaks and against which nothing was said: the newest
+    /// record of each cannot be trusted. Nothing passes by being left out.
+    fn unaccounted(&self, reasons: &[Reason], evidence: &[Evidence]) -> Vec<Reason> {
+        let requirements = self.policy.requirements.iter();
+        let open = requirements.filter(|requirement| {
+            let name = &requirement.name;
+            !reasons.iter().any(|reason| reason.requirement == *name)
+                && !evidence.iter().any(|met| met.requirement == *name)
+        });
+        let since = self.since.is_some();
+        open.map(|requirement| evidence::no_record(requirement, "no usable record", since))
+            .collect()
     }
 
     /// The runs that have begun and not ended. Where others do not count, open ones do not.
@@ -504,7 +524,8 @@ impl Review {
                 let later_place = *self.successes.get(&newest.same?)?;
                 let later = self.attempts.get(later_place)?;
                 let is_later = later_place > speaker && later.started >= newest.started;
-                is_later.then_some(later)
+                let meets = later.claim.meets == newest.claim.meets;
+                (is_later && meets).then_some(later)
             }
         }
     }

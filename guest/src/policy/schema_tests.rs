@@ -197,4 +197,12 @@ fn what_is_wrong_is_named_with_line_and_column() {
         message.contains("two requirements have this name (line 2 column 2)"),
         "{message}"
     );
+    let text = text.replacen(
+        "\n{\"name\": \"a\", \"command\": [\"b\"]",
+        "\n{\"name\": \"b\", \"command\": [\"a\"]",
+        1,
+    );
+    let message = Policy::parse(&text, "").unwrap_err().message;
+    assert!(message.contains("`a` fits the same runs"), "{message}");
+    assert!(message.ends_with("(line 2 column 15)"), "{message}");
 }

@@ -102,6 +102,17 @@ pub fn check(requirements: &[Requirement]) -> Result<(), (String, String)> {
         if before.any(|other| other.name == *name) {
             return Err((key(place), "two requirements have this name".to_owned()));
         }
+        let same = |other: &&Requirement| {
+            other.command == requirement.command && other.cwd == requirement.cwd
+        };
+        if let Some(first) = requirements.iter().take(place).find(same) {
+            let key = format!("gate.requirements[{place}].command");
+            let what = format!(
+                "`{}` fits the same runs, and a run meets the first",
+                first.name
+            );
+            return Err((key, what));
+        }
     }
     Ok(())
 }
