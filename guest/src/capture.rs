@@ -140,7 +140,7 @@ impl Capture {
 }
 
 /// What is kept of both streams.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     /// Of standard output.
     pub stdout: Excerpt,
@@ -151,7 +151,7 @@ pub struct Captured {
 }
 
 /// What was found of what is expected, in both streams.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     expectations: Expectations,
     stdout: Vec<expect::InStream>,

@@ -132,6 +132,38 @@ pub fn new_command_id() -> String {
 }
 
 /// Runs commands for one project.
+///
+/// ```
+/// use feedback_host::component::{Component, Decision};
+/// use feedback_host::project::Project;
+/// use feedback_host::run::Runner;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// let component = Component::built_in()?;
+/// let project = Project::find(&component, folder, None)?;
+/// let runner = Runner::new(component, project);
+///
+/// // Says what is expected, runs it, and leaves its record in the project's record file.
+/// let finished = runner.run(["echo", "12 passed"], Some("12 passed"))?;
+/// assert!(finished.record.contains(r#""exit_code":0"#));
+///
+/// // May the agent go on after it? Only a pass says yes.
+/// let verdict = runner.may_continue(&finished.record)?;
+/// assert_eq!(verdict.decision, Decision::Pass);
+///
+/// let failed = runner.run(["false"], None)?;
+/// let verdict = runner.may_continue(&failed.record)?;
+/// assert_eq!(verdict.decision, Decision::Refuse);
+/// for reason in &verdict.reasons {
+///     println!("{}; {}", reason.message, reason.remedy);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Expectations, retries and inputs are in [`Request`], for [`Runner::execute`].
 #[derive(Debug)]
 pub struct Runner {
     component: Component,

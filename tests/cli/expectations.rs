@@ -160,9 +160,11 @@ fn a_requirement_adds_its_expectations_to_the_run_that_meets_it() {
         "expect": [{"kind": "min-count", "expected": {"pattern": "N passed", "count": 12}}]
     }]}});
     sandbox.write("feedback.json", policy.to_string());
-    let called = run(&sandbox, &[], "echo 3 passed");
+    sandbox.write("count", "3 passed");
+    let called = run(&sandbox, &[], "cat count");
     assert_eq!(called.status, 123, "{}", called.stderr);
     assert_eq!(sandbox.gate(&[]).0, 1);
-    assert_eq!(run(&sandbox, &[], "echo 13 passed").status, 0);
+    sandbox.write("count", "13 passed");
+    assert_eq!(run(&sandbox, &[], "cat count").status, 0);
     assert_eq!(sandbox.gate(&[]).0, 0);
 }

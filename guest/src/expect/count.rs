@@ -7,7 +7,7 @@ use std::rc::Rc;
 use regex_lite::{Captures, Regex};
 
 use super::literal::Needles;
-use super::pattern::PATTERN_MAX;
+use super::pattern::{NO_CONTROL, PATTERN_MAX, is_kept_otherwise};
 
 /// A number as programs print it, with or without separators of thousands.
 const NUMBER: &str = r"([0-9]+(?:[,_'][0-9]{3})*)";
@@ -28,8 +28,8 @@ impl CountPattern {
             let length = text.len();
             return Err(format!("{length} bytes of text, at most {PATTERN_MAX}"));
         }
-        if text.contains(['\n', '\r']) {
-            return Err("a line holds no line break, so the text could not be found".to_owned());
+        if text.contains(is_kept_otherwise) {
+            return Err(NO_CONTROL.to_owned());
         }
         let Some((before, after)) = around_number(text) else {
             return Err(

@@ -131,6 +131,8 @@ impl PartialEq for Expectations {
     }
 }
 
+impl Eq for Expectations {}
+
 impl Serialize for Expectations {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter())

@@ -12,8 +12,19 @@ use super::literal::{self, Needles};
 pub(super) const PATTERN_MAX: usize = 1_000;
 /// The largest compiled pattern, in bytes: it bounds the time for each byte of a line.
 const COMPILED_MAX: usize = 1 << 16;
+/// How much of a pattern is told where it cannot be used, in characters.
+const SHOWN: usize = 60;
 /// The deepest nesting of groups.
 const NEST_MAX: u32 = 32;
+
+/// Why a pattern with a control character is not taken: it would not stand in the record as it is.
+pub(super) const NO_CONTROL: &str =
+    "a line holds no line break, and a tab is written `\\t` in a pattern and a blank in a text";
+
+/// A character that a record keeps as a blank.
+pub(super) fn is_kept_otherwise(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
 
 /// A checked pattern.
 #[derive(Clone, Debug)]
@@ -30,14 +41,17 @@ impl LinePattern {
             let length = text.len();
             return Err(format!("{length} bytes of pattern, at most {PATTERN_MAX}"));
         }
-        if text.contains(['\n', '\r']) {
-            return Err("a line holds no line break, so the pattern could not match".to_owned());
+        if text.contains(is_kept_otherwise) {
+            return Err(NO_CONTROL.to_owned());
         }
         let regex = RegexBuilder::new(text)
             .size_limit(COMPILED_MAX)
             .nest_limit(NEST_MAX)
             .build()
-            .map_err(|cause| format!("the pattern cannot be used: {cause}"))?;
+            .map_err(|cause| {
+                let shown: String = text.chars().take(SHOWN).collect();
+                format!("the pattern `{shown}` cannot be used: {cause}")
+            })?;
         if regex.is_match("") {
             return Err("the pattern matches the empty line, so it says nothing".to_owned());
         }

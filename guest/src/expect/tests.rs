@@ -46,7 +46,7 @@ fn a_fault_names_the_place_and_what_is_expected_there() {
         ),
         (
             json!({"kind": "line", "expected": "a("}),
-            "`[1]`: `line`: the pattern cannot be used: ",
+            "`[1]`: `line`: the pattern `a(` cannot be used: ",
         ),
         (
             json!({"kind": "line", "expected": "x*"}),
@@ -62,7 +62,7 @@ fn a_fault_names_the_place_and_what_is_expected_there() {
         ),
         (
             json!({"kind": "line", "expected": "(a{900}){900}"}),
-            "`[1]`: `line`: the pattern cannot be used: ",
+            "`[1]`: `line`: the pattern `(a{900}){900}` cannot be used: ",
         ),
         (
             json!({"kind": "exit-code", "expected": []}),

@@ -92,8 +92,8 @@ pub(super) fn lacking(
 pub(super) const DECLARE: &str =
     "run the same command again with `feedback run`, which declares beforehand what is required";
 
-/// The reason where nothing was ever run.
-pub(super) fn never_run(requirement: &Requirement, since: bool) -> Reason {
+/// The reason where nothing was ever run: `what` is what is missing.
+pub(super) fn no_record(requirement: &Requirement, what: &str, since: bool) -> Reason {
     let command = shown::command(requirement.command.source());
     let place = match requirement.cwd.source() {
         "." => String::new(),
@@ -101,7 +101,7 @@ pub(super) fn never_run(requirement: &Requirement, since: bool) -> Reason {
     };
     let since = if since { " since then" } else { "" };
     let message = format!(
-        "no record of `{command}`{place}, which the requirement `{}` asks for{since}",
+        "{what} of `{command}`{place}, which the requirement `{}` asks for{since}",
         requirement.name
     );
     Reason::new(ReasonCode::NeverRun, "", message).for_requirement(&requirement.name)

@@ -137,6 +137,40 @@ fn a_failure_of_a_required_command_is_not_made_up_for_by_another_command() {
 }
 
 #[test]
+fn what_only_looks_the_same_makes_up_for_nothing_and_hides_nothing() {
+    // Both ran in a directory that led to the project once, and elsewhere later.
+    let linked = |id: &str, exit_code: i32| {
+        let mut keys = tests(id, exit_code);
+        keys.insert("cwd".to_owned(), json!("/link"));
+        keys
+    };
+    let elsewhere = |id: &str| {
+        let mut keys = linked(id, 0);
+        keys.remove("requirement");
+        keys
+    };
+    let stale = json!({ "inputs": [{ "patterns": ["git"], "digest": "sha256:b" }] });
+    let runs = [linked("a", 0), elsewhere("b"), lint()];
+    let verdict = review(&policy(REQUIRED), &json!({}), &stale, &runs);
+    assert_eq!(codes(&verdict), [(ReasonCode::Stale, "a")]);
+    let verdict = judged(&[linked("a", 1), elsewhere("b"), lint()]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
+}
+
+#[test]
+fn a_requirement_whose_newest_record_cannot_be_trusted_has_no_evidence() {
+    let mut broken = tests("b", 0);
+    broken.insert("signal".to_owned(), json!(9));
+    let verdict = judged(&[tests("a", 0), broken, lint()]);
+    let wanted = [
+        (ReasonCode::ContradictoryRecord, "b"),
+        (ReasonCode::NeverRun, ""),
+    ];
+    assert_eq!(codes(&verdict), wanted);
+    assert_eq!(verdict.evidence.len(), 1);
+}
+
+#[test]
 fn a_look_alike_is_no_evidence() {
     let policy = policy(REQUIRED);
     let look_alike = run(&policy, "a", &["cargo", "test", "--no-run"], 0);
@@ -276,6 +310,12 @@ fn without_requirements_the_newest_attempt_of_a_chain_must_be_fresh() {
         codes(&judge(&[fresh("a", "sha256:a"), fresh("b", "sha256:b")])),
         [(ReasonCode::Stale, "b")],
         "the newest speaks, even where an older one would be fresh"
+    );
+    let mut failed = fresh("b", "sha256:a");
+    failed.insert("exit_code".to_owned(), json!(1));
+    assert_eq!(
+        codes(&judge(&[fresh("a", "sha256:b"), failed])),
+        [(ReasonCode::NonZeroExit, "b")]
     );
 }
 

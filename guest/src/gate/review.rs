@@ -2,12 +2,15 @@
 //!
 //! It keeps a few hundred bytes of each run, never an excerpt.
 
+mod chains;
+
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::GatePolicy;
 use super::entry::{self, Entry, Run};
 use super::evidence::{self, Claim};
 use super::fingerprint::{self, Content, Program, Same};
@@ -17,7 +20,6 @@ use super::repeat::Repeats;
 use super::shown;
 use super::since::Since;
 use super::verdict::{Evidence, Reason, ReasonCode, Verdict};
-use super::{GatePolicy, Retry};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::outcome::OutcomeKind;
@@ -241,7 +243,8 @@ impl Review {
         let judged = u32::try_from(judged.count()).unwrap_or(u32::MAX);
         let met = required.met.into_iter();
         let met = met.filter(|(place, _)| !stale.contains_key(place));
-        let evidence = met.map(|(_, evidence)| evidence).collect();
+        let evidence: Vec<Evidence> = met.map(|(_, evidence)| evidence).collect();
+        all.extend(self.unaccounted(&all, &evidence));
         Verdict::of(all, judged, superseded).with_evidence(evidence)
     }
 
@@ -257,16 +260,21 @@ impl Review {
         }
     }
 
-    /// The successes that speak for their chain, that no later one speaks for, and that are older
-    /// than their inputs.
+    /// The successes that speak for their chain, that no later run of the very same command speaks
+    /// for (and is judged itself, however it ended), and that are older than their inputs.
     fn stale(&self) -> HashMap<usize, Finding> {
+        let key = |attempt: &Attempt| Some((attempt.same?, attempt.claim.meets));
+        let places = self.attempts.iter().enumerate();
+        // Of equal keys the last one stays.
+        let newest: HashMap<_, _> = places
+            .filter_map(|(place, attempt)| Some((key(attempt)?, place)))
+            .collect();
         let fresh = |place: usize| {
             let attempt = self.attempts.get(place)?;
             let Standing::Success = attempt.standing else {
                 return None;
             };
-            let later = attempt.same.and_then(|same| self.successes.get(&same));
-            if later.is_some_and(|later| *later > place) {
+            if key(attempt).is_some_and(|key| newest.get(&key) != Some(&place)) {
                 return None;
             }
             let inputs = attempt.claim.inputs.as_ref()?;
@@ -283,7 +291,7 @@ impl Review {
         for (number, requirement) in self.policy.requirements.iter().enumerate() {
             let meets = |attempt: &Attempt| attempt.claim.meets == Some(number);
             let Some(place) = self.attempts.iter().rposition(meets) else {
-                let reason = evidence::never_run(requirement, self.since.is_some());
+                let reason = evidence::no_record(requirement, "no record", self.since.is_some());
                 required.never_run.push(reason);
                 continue;
             };
@@ -310,6 +318,20 @@ impl Review {
             }
         }
         required
+    }
+
+    /// The requirements for which nothing speaks and against which nothing was said: the newest
+    /// record of each cannot be trusted. Nothing passes by being left out.
+    fn unaccounted(&self, reasons: &[Reason], evidence: &[Evidence]) -> Vec<Reason> {
+        let requirements = self.policy.requirements.iter();
+        let open = requirements.filter(|requirement| {
+            let name = &requirement.name;
+            !reasons.iter().any(|reason| reason.requirement == *name)
+                && !evidence.iter().any(|met| met.requirement == *name)
+        });
+        let since = self.since.is_some();
+        open.map(|requirement| evidence::no_record(requirement, "no usable record", since))
+            .collect()
     }
 
     /// The runs that have begun and not ended. Where others do not count, open ones do not.
@@ -461,79 +483,6 @@ impl Review {
         }
         self.chains.push(vec![place]);
         self.chains.len() - 1
-    }
-
-    /// The newest attempt of the chain that can speak for the attempt at `place`: itself, or a
-    /// later one that tries the same.
-    fn speaker(&self, place: usize) -> usize {
-        let Some(attempt) = self.attempts.get(place) else {
-            return place;
-        };
-        let chain = self
-            .chains
-            .get(attempt.chain)
-            .map_or(&[][..], Vec::as_slice);
-        let later = chain.iter().rev().take_while(|later| **later > place);
-        let tries_the_same = |later: &&usize| {
-            let later = self.attempts.get(**later);
-            later.is_some_and(|later| self.tries_the_same(attempt, later))
-        };
-        let mut speakers = later.filter(tries_the_same);
-        speakers.next().copied().unwrap_or(place)
-    }
-
-    /// Whether a later attempt of a chain tries again what an earlier one tried. Of a command
-    /// that was never started nothing was tried, so that any correction does.
-    fn tries_the_same(&self, earlier: &Attempt, later: &Attempt) -> bool {
-        earlier.never_started
-            || match self.policy.retry {
-                Retry::SameCommand => earlier.same.is_some() && earlier.same == later.same,
-                Retry::SameProgram => earlier.program.is_some() && earlier.program == later.program,
-                Retry::AnyCommand => true,
-            }
-    }
-
-    /// The success that makes up for a chain in which the attempt at `speaker` speaks: that
-    /// attempt, or else a later run of the very same command.
-    fn made_up_for(&self, speaker: usize) -> Option<&Attempt> {
-        let newest = self.attempts.get(speaker)?;
-        match newest.standing {
-            Standing::Success => Some(newest),
-            Standing::Distrusted => None,
-            Standing::Failed(_) => {
-                let later_place = *self.successes.get(&newest.same?)?;
-                let later = self.attempts.get(later_place)?;
-                let is_later = later_place > speaker && later.started >= newest.started;
-                is_later.then_some(later)
-            }
-        }
-    }
-
-    /// Says that a chain went on with something else, which proves nothing of this attempt.
-    fn other_retry(&self, place: usize) -> String {
-        let attempt = self.attempts.get(place);
-        let chain = attempt.and_then(|attempt| self.chains.get(attempt.chain));
-        let newest = chain.and_then(|chain| chain.last());
-        let newest = newest.filter(|newest| **newest > place);
-        match newest.and_then(|newest| self.attempts.get(*newest)) {
-            Some(newest) => {
-                let named = &newest.named;
-                format!("; its retry {named} is another command and does not make up for it")
-            }
-            None => String::new(),
-        }
-    }
-
-    fn same_failure(&self, attempt: &Attempt) -> Option<Reason> {
-        let most = self.policy.max_same_failures?.get();
-        (attempt.repeated > most).then(|| {
-            let times = attempt.repeated;
-            let message = format!(
-                "{} failed in the same way {times} times in a row; the policy allows {most}",
-                attempt.named
-            );
-            Reason::new(ReasonCode::SameFailure, &attempt.command_id, message)
-        })
     }
 
     /// Of two successes the one that began later is newer, whichever ended first.

@@ -735,3 +735,97 @@ fn an_id_that_is_a_secret_is_a_fault() {
         "request: `parent_command_id`: expected the id of a record"
     );
 }
+
+/// A body whose capture was told what to expect, as a host does it.
+fn watched(expect: &Value, out: &str, end: &Value, exploration: bool) -> Value {
+    let policy = policy();
+    let mut asked = request();
+    asked["expect"] = expect.clone();
+    asked["exploration"] = json!(exploration);
+    let options = json!({ "expect": expect }).to_string();
+    let mut capture = policy.capture(&options).unwrap();
+    capture.push(Source::Stdout, out.as_bytes());
+    capture.end(Source::Stdout);
+    capture.end(Source::Stderr);
+    let intent = intent_of(&asked);
+    let body = build(&policy, &intent, capture.finish(), &end.to_string()).unwrap();
+    serde_json::from_str(&body).unwrap()
+}
+
+#[test]
+fn a_record_says_which_expectation_held_and_what_was_seen() {
+    let expect = json!([
+        {"kind": "min-count", "expected": {"pattern": "N passed", "count": 12}},
+        {"kind": "no-line", "expected": "panicked"}
+    ]);
+    let exited = ending(&json!({"kind": "exited", "code": 0}));
+    let body = watched(&expect, "0 passed\n", &exited, false);
+    let wanted = json!([
+        {"kind": "min-count", "expected": {"pattern": "N passed", "count": 12}, "held": false,
+            "seen": {"in": "stdout", "line": 1, "text": "0 passed", "number": 0}},
+        {"kind": "no-line", "expected": "panicked", "held": true, "seen": null}
+    ]);
+    assert_eq!(body["expectations"], wanted);
+    assert_eq!(body["failure_signature"].as_str().unwrap().len(), 16);
+    let verdict = may_continue(&policy(), &body.to_string());
+    let codes: Vec<ReasonCode> = verdict.reasons.iter().map(|reason| reason.code).collect();
+    assert_eq!(codes, [ReasonCode::UnmetExpectation]);
+    let body = watched(&expect, "12 passed\n", &exited, false);
+    assert!(body.get("failure_signature").is_none());
+    let verdict = may_continue(&policy(), &body.to_string());
+    assert_eq!(verdict.decision, Decision::Pass);
+}
+
+#[test]
+fn what_the_capture_was_told_instead_of_the_intent_does_not_count() {
+    let policy = policy();
+    let mut asked = request();
+    asked["expect"] = json!([{"kind": "line", "expected": "12 passed"}]);
+    let options = json!({"expect": [{"kind": "line", "expected": "."}]}).to_string();
+    let mut capture = policy.capture(&options).unwrap();
+    capture.push(Source::Stdout, b"anything\n");
+    let exited = ending(&json!({"kind": "exited", "code": 0}));
+    let body = build(
+        &policy,
+        &intent_of(&asked),
+        capture.finish(),
+        &exited.to_string(),
+    )
+    .unwrap();
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["expectations"][0]["held"], false);
+}
+
+#[test]
+fn an_exploration_is_marked_and_its_failure_has_no_signature() {
+    let failed = ending(&json!({"kind": "exited", "code": 1}));
+    let body = watched(&json!([]), "x\n", &failed, true);
+    assert_eq!(body["exploration"], true);
+    assert!(body.get("failure_signature").is_none());
+    let body = watched(&json!([]), "x\n", &failed, false);
+    assert!(body.get("exploration").is_none());
+    assert!(body.get("failure_signature").is_some());
+    let mut both = request();
+    both["exploration"] = json!(true);
+    both["expect"] = json!([{"kind": "line", "expected": "x"}]);
+    let (code, message) = request_fault(&both);
+    assert_eq!(code, FaultCode::InvalidJson);
+    assert!(message.contains("`exploration`"), "{message}");
+    let forbids = Policy::parse(r#"{"gate":{"explore":"forbid"}}"#, "").unwrap();
+    both["expect"] = json!([]);
+    let fault = intend(&forbids, &both.to_string()).unwrap_err();
+    assert_eq!(fault.code, FaultCode::InvalidPolicy);
+}
+
+#[test]
+fn the_lines_of_many_expectations_leave_a_record_within_its_limit() {
+    let line = "\"".repeat(5_000);
+    let expect: Vec<Value> = (0..30)
+        .map(|number| json!({"kind": "line", "expected": format!("[\"]{{{}}}", number + 1)}))
+        .collect();
+    let exited = ending(&json!({"kind": "exited", "code": 1}));
+    let body = watched(&json!(expect), &line, &exited, false);
+    assert_eq!(body["expectations"].as_array().unwrap().len(), 30);
+    // The largest record without expectations has this much room left.
+    assert!(body["expectations"].to_string().len() < 48 * 1024);
+}

@@ -1,18 +1,21 @@
-//! Figures of whole runs: how fast many are over, and how soon one is over that would hang.
+//! Figures of whole runs: how fast many are over, how soon one is over that would hang, and what
+//! the digests of inputs cost.
 //!
 //! ```text
 //! cargo build --release --bin feedback
 //! cargo run --release --example figures storm [RUNS]
 //! cargo run --release --example figures hangs [ROUNDS]
+//! cargo run --release --example figures inputs [FILES]
 //! ```
 //!
-//! Without a number there are 2,000 runs, and 5 rounds. The status is 1 where a run did not end
+//! Without a number there are 2,000 runs, 5 rounds, and 20,000 files. The status is 1 where a run did not end
 //! as it had to, where a record is missing, where anything was left behind, or where a run that
 //! would hang took more than half a second beyond its deadline and its grace.
 
 #![expect(clippy::print_stdout, reason = "a program for a person who measures")]
 
 mod hangs;
+mod inputs;
 mod storm;
 
 use std::env;
@@ -32,7 +35,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let is_well = match env::args().nth(1).as_deref() {
         Some("storm") => storm::storm(&feedback, count)?,
         Some("hangs") => hangs::hangs(&feedback, count)?,
-        _ => return Err("say `storm` or `hangs`".into()),
+        Some("inputs") => inputs::inputs(&feedback, count)?,
+        _ => return Err("say `storm`, `hangs` or `inputs`".into()),
     };
     Ok(if is_well {
         ExitCode::SUCCESS
@@ -55,6 +59,10 @@ impl Feedback {
 
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
     }
 
     /// Calls `feedback run` and returns its exit status.
