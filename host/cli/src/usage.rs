@@ -39,8 +39,11 @@ pub(crate) fn told(error: &clap::Error) -> String {
 }
 
 fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
-    match error.get(kind)? {
-        ContextValue::String(text) if !text.is_empty() => Some(text),
-        _ => None,
+    let value = error.get(kind)?;
+    if let ContextValue::String(text) = value
+        && !text.is_empty()
+    {
+        return Some(text);
     }
+    None
 }
