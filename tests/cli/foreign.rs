@@ -92,7 +92,7 @@ fn what_cannot_be_used_starts_nothing_and_decides_nothing() {
     sandbox.write("empty.wasm", b"\0asm\x0d\0\x01\0");
     sandbox.write(
         "imports.wasm",
-        b"\0asm\x0d\0\x01\0\x07\x05\x01\x40\0\x01\0\x0a\x0b\x01\0\x06wasi:x\x01\0",
+        b"\0asm\x0d\0\x01\0\x07\x05\x01\x40\0\x01\0\x0a\x0a\x01\0\x05clock\x01\0",
     );
     for (file, words) in [
         ("module.wasm", "a core module, not a component"),
@@ -101,7 +101,7 @@ fn what_cannot_be_used_starts_nothing_and_decides_nothing() {
             "empty.wasm",
             "does not export `feedback:policy/types@0.1.x`",
         ),
-        ("imports.wasm", "the component wants `wasi:x`: refused"),
+        ("imports.wasm", "the component wants `clock`: refused"),
         ("none.wasm", "No such file"),
     ] {
         for (command, status) in [
