@@ -127,7 +127,7 @@ fn ci(dice: &mut Dice, text: &mut String) {
             "\u{1b}[36;1mwarning\u{1b}[0m: unused import: `{a}::{b}`\n"
         )),
         4 => (0..6).for_each(|step| {
-            text.push_str(&format!("\rReceiving objects: {}% ({n}/99999)", step * 20))
+            text.push_str(&format!("\rReceiving objects: {}% ({n}/99999)", step * 20));
         }),
         5 => text.push_str(&format!(
             "{:016x}{:016x}: Pull complete\n",
@@ -149,10 +149,12 @@ fn ci(dice: &mut Dice, text: &mut String) {
             n % 1000
         )),
         9 => text.push_str(&format!("  ✓ {a} {b} {c} ({} ms)\n", n % 90)),
-        10 if n % 40 == 0 => {
-            text.push_str(&format!("\u{1b}[31mFAIL\u{1b}[0m src/{a}/{b}.test.ts\n"))
+        10 if n.is_multiple_of(40) => {
+            text.push_str(&format!("\u{1b}[31mFAIL\u{1b}[0m src/{a}/{b}.test.ts\n"));
         }
-        11 if n % 20 == 0 => text.push_str(&format!("error: {a} {b} failed with code {}\n", n % 3)),
+        11 if n.is_multiple_of(20) => {
+            text.push_str(&format!("error: {a} {b} failed with code {}\n", n % 3));
+        }
         12 => text.push_str(&format!("Downloading {a}-{b} ({n} kB)\n")),
         13 => text.push_str(&format!(
             "added {n} packages, and audited {} packages in {}s\n",

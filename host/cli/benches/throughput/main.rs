@@ -12,12 +12,10 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::print_stdout,
     clippy::as_conversions,
     clippy::cast_precision_loss,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "a program for a person who measures: it may die"
 )]
 

@@ -70,7 +70,7 @@ fn push(path: &Path, options: &str, flushed: bool) {
         session.flush(&capture, Source::Stdout).unwrap();
     }
     each(path, |bytes| {
-        session.push(&capture, Source::Stdout, bytes).unwrap()
+        session.push(&capture, Source::Stdout, bytes).unwrap();
     });
     session.finish_capture(capture).unwrap();
 }

@@ -124,6 +124,10 @@ impl Took {
 
 /// Runs a command through the runner and returns what was used: peak memory in bytes, and time on
 /// a processor.
+#[expect(
+    clippy::zombie_processes,
+    reason = "`used_by` waits for it, and learns more than `Child::wait` tells"
+)]
 fn feedback(options: &[&str], argv: &[&Path], folder: &Path) -> (u64, Duration) {
     let child = Command::new(env!("CARGO_BIN_EXE_feedback"))
         .arg("run")

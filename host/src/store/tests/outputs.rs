@@ -120,7 +120,7 @@ fn a_file_holds_the_text_up_to_the_bound_whatever_is_taken_back() {
         let room = usize::try_from(bound).unwrap();
         assert_eq!(
             content,
-            &whole[..whole.floor_char_boundary(room)],
+            whole.get(..whole.floor_char_boundary(room)).unwrap(),
             "round {round}"
         );
         fs::remove_dir_all(bench.output(ID, "stdout").parent().unwrap()).unwrap();
