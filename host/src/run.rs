@@ -318,7 +318,11 @@ impl Runner {
         let record = stored
             .as_ref()
             .map_or_else(|_| body.clone(), |appended| appended.line.clone());
-        let verdict = session.may_continue(&record);
+        // An instance that stopped answers nothing any more; what it left is judged by a fresh one.
+        let verdict = match fallback {
+            None => session.may_continue(&record),
+            Some(_) => self.may_continue(&record),
+        };
         Ok(Finished {
             command_id,
             ending,

@@ -1,7 +1,9 @@
 //! The component that stops in the middle: what is then written, and shown, is nothing of the text.
 //!
-//! The component is the built-in one with the body of one function replaced, so that everything
-//! before really happens, and then it traps.
+//! The component is the built-in one with the bodies of three functions replaced, so that
+//! everything before really happens, and then it traps.
+
+use std::sync::OnceLock;
 
 use feedback_host::component::{CallError, Component, Decision, Session, Trap};
 use feedback_host::ending::Source;
@@ -11,8 +13,6 @@ use feedback_host::spawn::Command;
 use feedback_host::supervise::Control;
 
 const PUSH: &str = "feedback:policy/captures@0.1.0#[method]capture.push";
-const BUILD: &str = "feedback:policy/records@0.1.0#build";
-const INTEND: &str = "feedback:policy/records@0.1.0#intend";
 const FILTER: &str = "feedback:policy/redaction@0.1.0#[method]filter.push";
 const REDACT: &str = "feedback:policy/redaction@0.1.0#redact";
 
@@ -133,27 +133,38 @@ fn replace_body(bytes: &mut [u8], code: usize, function: usize) {
     body[size - 1] = 0x0b; // end
 }
 
-/// Returns the built-in component, which traps in the function of this name.
-fn stopping_in(name: &str) -> Component {
-    let mut bytes = crate::built_in().bytes().to_vec();
-    let modules: Vec<_> = sections(&bytes, 0, bytes.len())
+/// Returns the built-in component, which traps when it is given output or a text. It is compiled
+/// once, which takes long without optimisation.
+fn stopping() -> Component {
+    static STOPPING: OnceLock<Component> = OnceLock::new();
+    let component = STOPPING.get_or_init(|| {
+        let mut bytes = crate::built_in().bytes().to_vec();
+        for name in [PUSH, FILTER, REDACT] {
+            let function = located(&bytes, name).expect("a module exports it");
+            let (code, function) = function;
+            replace_body(&mut bytes, code, function);
+        }
+        Component::from_bytes(&bytes).expect("it is still a component")
+    });
+    component.clone()
+}
+
+/// Returns where the code of the module stands that exports this function, and its place there.
+fn located(bytes: &[u8], name: &str) -> Option<(usize, usize)> {
+    let modules = sections(bytes, 0, bytes.len());
+    modules
         .into_iter()
         .filter(|(kind, ..)| *kind == 1)
-        .collect();
-    for (_, start, end) in modules {
-        let sections = sections(&bytes, start, end);
-        let section = |wanted: u8| {
-            let found = sections.iter().find(|(kind, ..)| *kind == wanted);
-            found.map(|(_, start, _)| *start)
-        };
-        let function = section(7).and_then(|exports| exported(&bytes, exports, name));
-        if let (Some(function), Some(code)) = (function, section(10)) {
-            let imports = section(2).map_or(0, |imports| imported(&bytes, imports));
-            replace_body(&mut bytes, code, function - imports);
-            return Component::from_bytes(&bytes).expect("it is still a component");
-        }
-    }
-    panic!("no module exports `{name}`");
+        .find_map(|(_, start, end)| {
+            let sections = sections(bytes, start, end);
+            let section = |wanted: u8| {
+                let found = sections.iter().find(|(kind, ..)| *kind == wanted);
+                found.map(|(_, start, _)| *start)
+            };
+            let function = exported(bytes, section(7)?, name)?;
+            let imports = section(2).map_or(0, |imports| imported(bytes, imports));
+            Some((section(10)?, function - imports))
+        })
 }
 
 /// Everything below a folder.
@@ -184,44 +195,31 @@ fn runner(component: Component, folder: &std::path::Path) -> Runner {
 
 #[test]
 fn a_trap_in_the_middle_of_the_output_leaves_the_fallback_record_which_the_gate_refuses() {
-    for function in [PUSH, BUILD] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let runner = runner(stopping_in(function), folder.path());
-        // The secret is put together by the command, so that it is in no argument.
-        let script = "echo plainlooking\"\"secret; echo plainlooking\"\"secret >&2";
-        let finished = runner.run(["sh", "-c", script], None).expect("a run");
-        assert!(
-            matches!(
-                finished.fallback,
-                Some(CallError::Stopped {
-                    trap: Trap::Unreachable,
-                    ..
-                })
-            ),
-            "{:?}",
-            finished.fallback
-        );
-        let record: serde_json::Value = serde_json::from_str(&finished.record).expect("JSON");
-        assert_eq!(record["kind"], "fallback");
-        assert_eq!(record["exit_code"], 0, "what the command did is told");
-        assert_eq!(record["stdout_tail"], "");
-        let verdict = finished.verdict.expect("a verdict");
-        assert_eq!(verdict.decision, Decision::Refuse, "{verdict:?}");
-        assert!(holds(&every_byte(folder.path()), "\"fallback\""));
-        assert!(!holds(&every_byte(folder.path()), &secret()));
-    }
-}
-
-#[test]
-fn a_trap_in_the_intent_starts_nothing_and_writes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let started = folder.path().join("started");
-    let runner = runner(stopping_in(INTEND), folder.path());
-    let argv = ["touch".as_ref(), started.as_os_str()];
-    let refused = runner.run(argv, Some(&secret())).expect_err("no intent");
-    assert!(!refused.to_string().contains(&secret()), "{refused}");
-    assert!(!started.exists());
-    assert!(!holds(&every_byte(folder.path()), &secret()));
+    // The secret is put together by the command, so that it is in no argument.
+    let script = "echo plainlooking\"\"secret; echo plainlooking\"\"secret >&2";
+    let runner = runner(stopping(), folder.path());
+    let finished = runner.run(["sh", "-c", script], None).expect("a run");
+    assert!(
+        matches!(
+            finished.fallback,
+            Some(CallError::Stopped {
+                trap: Trap::Unreachable,
+                ..
+            })
+        ),
+        "{:?}",
+        finished.fallback
+    );
+    let record: serde_json::Value = serde_json::from_str(&finished.record).expect("JSON");
+    assert_eq!(record["kind"], "fallback");
+    assert_eq!(record["exit_code"], 0, "what the command did is told");
+    assert_eq!(record["stdout_tail"], "");
+    let verdict = finished.verdict.expect("a verdict");
+    assert_eq!(verdict.decision, Decision::Refuse, "{verdict:?}");
+    let on_disk = every_byte(folder.path());
+    assert!(holds(&on_disk, "\"fallback\""));
+    assert!(!holds(&on_disk, &secret()));
 }
 
 /// Takes what a person would see.
@@ -239,9 +237,9 @@ impl Observer for Watching {
 }
 
 #[test]
-fn a_trap_while_a_person_watches_shows_nothing_and_costs_no_record() {
+fn a_trap_while_a_person_watches_shows_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let runner = runner(stopping_in(FILTER), folder.path());
+    let runner = runner(stopping(), folder.path());
     let request = Request {
         command: Command {
             argv: vec!["echo".into(), secret().into()],
@@ -255,13 +253,13 @@ fn a_trap_while_a_person_watches_shows_nothing_and_costs_no_record() {
         .execute(&request, &mut control, &mut watching)
         .expect("a run");
     assert_eq!(watching.0, "");
-    assert!(finished.fallback.is_none());
+    assert!(finished.fallback.is_some());
 }
 
 #[test]
 fn a_trap_in_a_filter_or_a_text_gives_no_part_of_it() {
     let text = format!("{} and more\n", secret());
-    let mut session = Session::open(&stopping_in(FILTER), "", "").expect("a session");
+    let mut session = Session::open(&stopping(), "", "").expect("a session");
     let filter = session.start_filter().expect("a filter");
     let stopped = session
         .filter(&filter, text.as_bytes())
@@ -270,7 +268,7 @@ fn a_trap_in_a_filter_or_a_text_gives_no_part_of_it() {
     // What was held back is not given either.
     assert!(session.finish_filter(filter).is_err());
 
-    let mut session = Session::open(&stopping_in(REDACT), "", "").expect("a session");
+    let mut session = Session::open(&stopping(), "", "").expect("a session");
     let stopped = session.redact(&text).expect_err("it traps");
     assert!(!stopped.to_string().contains(&secret()), "{stopped}");
 }

@@ -241,7 +241,11 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
                     environment.extend(env_file::variables(text));
                 }
             }
-            _ => return Err(not_texts()),
+            Value::Array(_)
+            | Value::Object(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Number(_) => return Err(not_texts()),
         }
     }
     Ok(environment)

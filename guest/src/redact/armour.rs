@@ -158,7 +158,7 @@ fn is_in_public_frame(before: &str) -> bool {
 pub(super) fn is_joined(text: &str) -> bool {
     let mut is_whole = false;
     joined(text, |run| {
-        is_whole |= run.start == 0 && run.end == text.len()
+        is_whole |= run.start == 0 && run.end == text.len();
     });
     is_whole
 }

@@ -4,7 +4,7 @@
 
 use super::bytes::{at, before, part, run_end, run_start, skip_blanks, text};
 use super::hit::{Family, Hit};
-use super::placeholder::{is_lookup, is_placeholder};
+use super::placeholder::{is_lookup, is_name_of_variable, is_placeholder};
 
 /// Reads `Bearer ` and a token; `position` is where `bearer` begins.
 pub(super) fn bearer(line: &str, position: usize) -> Option<Hit> {
@@ -219,22 +219,17 @@ fn is_nothing(value: &str, is_quoted: bool) -> bool {
         || value
             .bytes()
             .all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_'));
-    let is_variable = trimmed.strip_prefix('$').is_some_and(is_upper_name)
+    let is_variable = trimmed.strip_prefix('$').is_some_and(is_name_of_variable)
         || trimmed
             .strip_prefix('%')
             .and_then(|rest| rest.strip_suffix('%'))
-            .is_some_and(is_upper_name)
-        || trimmed.strip_prefix("$env:").is_some_and(is_upper_name);
+            .is_some_and(is_name_of_variable)
+        || trimmed
+            .strip_prefix("$env:")
+            .is_some_and(is_name_of_variable);
     // Upper-case names stand for a value in usage texts.
     let is_name = !is_quoted && is_own_name(trimmed);
     is_marked || is_variable || is_name || (!is_quoted && is_lookup(value))
-}
-
-fn is_upper_name(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Says whether the value is a placeholder of documentation: `your-api-key`.

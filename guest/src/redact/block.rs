@@ -155,7 +155,7 @@ impl Block {
                 let secret = text(line, mark.hit.start, mark.hit.end);
                 armour::first_key(secret).is_some() || armour::is_joined(secret)
             }
-            _ => false,
+            RuleRef::Known(_) | RuleRef::User(_) | RuleRef::Token(_) | RuleRef::Family(_) => false,
         });
         let last = body.and_then(|mark| {
             armour::runs(line)

@@ -328,7 +328,7 @@ fn a_body_on_one_line_without_a_frame_goes_where_it_begins_as_a_key() {
         ] {
             let (redacted, _) = redact(&rules, &text);
             assert_eq!(
-                left(&[body.clone()], &redacted),
+                left(std::slice::from_ref(&body), &redacted),
                 None,
                 "{}: {redacted}",
                 sample.name

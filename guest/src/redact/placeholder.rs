@@ -50,14 +50,18 @@ fn is_wrapped(value: &str) -> bool {
         || value.starts_with("[REDACTED")
 }
 
-fn is_variable(value: &str) -> bool {
-    let named = |rest: &str| {
-        rest.bytes()
+/// Says whether a text can name a variable.
+pub(super) fn is_name_of_variable(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && !rest.is_empty()
-    };
+}
+
+fn is_variable(value: &str) -> bool {
     let dollar = value.strip_prefix('$').is_some_and(|rest| {
-        named(rest) && (rest.bytes().all(|byte| !byte.is_ascii_lowercase()) || is_identifier(rest))
+        is_name_of_variable(rest)
+            && (rest.bytes().all(|byte| !byte.is_ascii_lowercase()) || is_identifier(rest))
     });
     let member = value.strip_prefix('$').is_some_and(|rest| {
         let end = super::bytes::run_end(rest.as_bytes(), 0, |byte| {
@@ -72,7 +76,7 @@ fn is_variable(value: &str) -> bool {
     let percent = value
         .strip_prefix('%')
         .and_then(|rest| rest.strip_suffix('%'))
-        .is_some_and(named);
+        .is_some_and(is_name_of_variable);
     dollar
         || member
         || percent
