@@ -10,7 +10,8 @@ use crate::policy::duration_millis;
 pub(super) fn millis(expected: &Value) -> Result<u64, String> {
     let millis = match expected {
         Value::String(text) => duration_millis(text),
-        other => other.as_u64(),
+        Value::Number(number) => number.as_u64(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
     millis.filter(|millis| *millis > 0).ok_or_else(|| {
         "expected milliseconds, or a duration such as \"90s\" of at most \"30d\"".to_owned()

@@ -225,9 +225,9 @@ impl TryFrom<Written> for Expectation {
 
 fn codes(expected: &Value) -> Result<Vec<i32>, String> {
     let code = |value: &Value| value.as_i64().and_then(|code| i32::try_from(code).ok());
-    let codes = match expected {
-        Value::Array(list) => list.iter().map(code).collect::<Option<Vec<i32>>>(),
-        one => code(one).map(|code| vec![code]),
+    let codes = match expected.as_array() {
+        Some(list) => list.iter().map(code).collect::<Option<Vec<i32>>>(),
+        None => code(expected).map(|code| vec![code]),
     };
     codes
         .filter(|codes| (1..=256).contains(&codes.len()))
@@ -235,10 +235,8 @@ fn codes(expected: &Value) -> Result<Vec<i32>, String> {
 }
 
 fn pattern(expected: &Value) -> Result<LinePattern, String> {
-    match expected {
-        Value::String(text) => LinePattern::compile(text),
-        _ => Err("expected a pattern".to_owned()),
-    }
+    let text = expected.as_str();
+    LinePattern::compile(text.ok_or_else(|| "expected a pattern".to_owned())?)
 }
 
 fn min_count(expected: &Value) -> Result<Check, String> {

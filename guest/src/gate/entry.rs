@@ -114,7 +114,10 @@ pub(super) fn read(line: &str) -> Entry {
             Some("drop") => Entry::Notice,
             Some("run") => match read_run(line, &head, false) {
                 Entry::Run(run) if run.exploration => Entry::Exploration(run),
-                other => other,
+                read @ (Entry::Run(_)
+                | Entry::Notice
+                | Entry::Exploration(_)
+                | Entry::Unusable(_)) => read,
             },
             Some("fallback") => read_run(line, &head, true),
             Some(_) | None => unsupported(&head, "is of a kind that this component does not know"),

@@ -111,7 +111,7 @@ impl Policy {
             let mut value = document::parse("options", options_json)?;
             let expect = value.as_object_mut().and_then(|keys| keys.remove("expect"));
             let options = document::fit("options", &value, FaultCode::InvalidPolicy)?;
-            (options, expectations(expect)?)
+            (options, expectations(expect.as_ref())?)
         };
         let excerpt = options.apply(&self.excerpt)?;
         let rules = Rc::clone(&self.redaction);
@@ -206,7 +206,7 @@ pub(crate) fn duration_millis(text: &str) -> Option<u64> {
 }
 
 /// Reads the expectations of a capture, which are kept apart from its limits.
-fn expectations(expect: Option<Value>) -> Result<Expectations, Fault> {
+fn expectations(expect: Option<&Value>) -> Result<Expectations, Fault> {
     #[derive(Deserialize)]
     struct Part {
         #[serde(default)]

@@ -55,7 +55,7 @@ fn stages_that_failed(outcome: &Outcome, stages: &[Stage], judged: &[Judged]) ->
         if *place == last {
             !ends_well(stage)
         } else {
-            !succeeded(stage) && !(forgiven && broke(stage))
+            !(succeeded(stage) || (forgiven && broke(stage)))
         }
     });
     failed

@@ -33,6 +33,9 @@ pub fn normal(line: &str) -> String {
     out.trim().to_owned()
 }
 
+/// Returns how long what varies is at the beginning of a text.
+type Length = fn(&str) -> Option<usize>;
+
 /// What varies at the beginning of `rest`, as its length and its name; `before` is the text that
 /// it follows.
 fn varying(rest: &str, before: &str) -> Option<(usize, &'static str)> {
@@ -48,7 +51,7 @@ fn varying(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     if !first.is_ascii_hexdigit() {
         return None;
     }
-    let kinds: [(fn(&str) -> Option<usize>, &'static str); 8] = [
+    let kinds: [(Length, &'static str); 8] = [
         (uuid, "<id>"),
         (date, "<time>"),
         (clock, "<time>"),
@@ -281,7 +284,7 @@ fn epoch(rest: &str) -> Option<usize> {
 fn hash(rest: &str) -> Option<usize> {
     let length = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
     let text = rest.get(..length)?;
-    let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(|byte| kind(byte));
+    let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
     let is_hash = length >= 7 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     is_hash
         .then_some(length)
