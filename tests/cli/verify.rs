@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
+use crate::background::{Background, eventually};
 use crate::sandbox::Sandbox;
 use crate::sealed::{Chain, digest, sealed};
 
@@ -140,13 +141,27 @@ fn where_nothing_can_be_told_it_is_not_called_sound() {
 }
 
 #[test]
-fn a_torn_end_is_no_damage_since_its_run_is_still_pending() {
+fn a_torn_end_is_no_damage_while_a_run_is_pending_and_is_damage_otherwise() {
     let (sandbox, lines) = three_runs();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    for cut in [1, 50, lines[2].len() - 1] {
-        fs::write(sandbox.record_file(), &text[..text.len() - 1 - cut]).expect("written");
-        let (status, found) = verify(&sandbox);
-        assert_eq!((status, &found["head"]["seq"]), (0, &2.into()), "{found}");
+    for pending in [true, false] {
+        let waiting = pending.then(|| {
+            let script = "touch begun; sleep 600";
+            let running = Background::start(&sandbox, &["run", "--", "sh", "-c", script]);
+            let begun = sandbox.path().join("begun");
+            eventually("the command has begun", || begun.exists());
+            running
+        });
+        for cut in [1, 50, lines[2].len() - 1] {
+            fs::write(sandbox.record_file(), &text[..text.len() - 1 - cut]).expect("written");
+            let (status, found) = verify(&sandbox);
+            assert_eq!(status, i32::from(!pending), "{found}");
+            assert_eq!(found["head"]["seq"], 2, "{found}");
+        }
+        if let Some(running) = waiting {
+            running.signal(rustix::process::Signal::TERM);
+            running.end();
+        }
     }
 }
 

@@ -24,10 +24,6 @@ pub(crate) struct Arguments {
     /// Only check a policy [default: the nearest feedback.json upward]: exit 0 valid, 1 not, 2 there
     /// is none to check
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "schema")]
-    #[expect(
-        clippy::option_option,
-        reason = "the option can be given without a value"
-    )]
     check: Option<Option<PathBuf>>,
     /// Print the JSON Schema of feedback.json
     #[arg(long, conflicts_with = "json")]

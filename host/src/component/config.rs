@@ -8,5 +8,8 @@ pub(crate) fn config() -> wasmtime::Config {
     let mut config = wasmtime::Config::new();
     config.wasm_component_model(true);
     config.wasm_backtrace_max_frames(None);
+    // The image of the component's memory would be written into a file in memory, and under a
+    // file size limit below its size that ends the process before anything can be said.
+    config.memory_init_cow(false);
     config
 }

@@ -64,14 +64,18 @@ fn a_file_of_zeros_becomes_an_empty_store() {
 }
 
 #[test]
-fn a_reader_takes_an_unfinished_line_for_no_damage_and_does_not_touch_it() {
+fn an_unfinished_line_that_no_open_run_accounts_for_is_damage_and_is_not_touched() {
     let bench = Bench::new();
     bench.record("one");
     let mut content = bench.content();
     content.extend(b"{\"schema_version\":\"1.0\",\"comm");
     std::fs::write(bench.path(), &content).unwrap();
     assert_eq!(bench.entries().len(), 1);
-    assert_eq!(bench.verify().damages, []);
+    let [damage] = &bench.verify().damages[..] else {
+        panic!("{:?}", bench.verify().damages);
+    };
+    assert_eq!((damage.line, damage.undecided), (2, false));
+    assert!(damage.what.contains("ends without a newline: 29 bytes"));
     assert_eq!(bench.content(), content);
 }
 
