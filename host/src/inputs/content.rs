@@ -94,11 +94,12 @@ pub(super) fn read_all(
         }
         Ok::<_, InputsError>(all)
     })?;
-    items.sort_unstable_by(|a, b| {
-        let bytes = |item: &Item| item.path.as_os_str().as_bytes().to_vec();
-        bytes(a).cmp(&bytes(b))
-    });
+    items.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
     Ok(items)
+}
+
+fn bytes(item: &Item) -> &[u8] {
+    item.path.as_os_str().as_bytes()
 }
 
 fn read(folder: &Path, path: &Path, cache: &Cache) -> Result<Option<Item>, InputsError> {
