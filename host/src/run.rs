@@ -395,9 +395,10 @@ impl Runner {
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
             cwd: &working_directory(&request.command)?,
-            expect: match &request.expect {
-                Value::Null => json!([]),
-                declared => declared.clone(),
+            expect: if request.expect.is_null() {
+                json!([])
+            } else {
+                request.expect.clone()
             },
             inputs: &request.inputs,
             exploration: request.exploration,

@@ -22,7 +22,7 @@ const FAILS: [&str; 3] = [
 ];
 
 fn codes(verdict: &Value) -> Vec<&str> {
-    let reasons = verdict["reasons"].as_array().unwrap().iter();
+    let reasons = verdict["reasons"].as_array().expect("a list").iter();
     reasons.map(|reason| text(reason, "code")).collect()
 }
 
@@ -49,7 +49,7 @@ fn a_retry_finds_its_parent_and_the_chain_shows_every_attempt() {
     assert_eq!(sandbox.gate(&[]).0, 0);
 
     let chain = sandbox.call(["chain", "--json"]).json();
-    let attempts = chain["chain"].as_array().unwrap();
+    let attempts = chain["chain"].as_array().expect("a list");
     let standings: Vec<&str> = attempts
         .iter()
         .map(|attempt| text(attempt, "standing"))
@@ -136,7 +136,7 @@ fn a_retry_with_another_program_does_not_make_up_for_a_failure() {
     assert!(
         verdict["superseded"][0]
             .as_str()
-            .unwrap()
+            .expect("a text")
             .contains("another program")
     );
 }
@@ -153,7 +153,7 @@ fn a_later_success_of_the_same_command_makes_up_for_a_failure_without_a_parent()
     assert!(
         verdict["superseded"][0]
             .as_str()
-            .unwrap()
+            .expect("a text")
             .contains(text(&later, "command_id"))
     );
     let chain = sandbox

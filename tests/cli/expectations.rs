@@ -43,7 +43,7 @@ fn a_code_that_was_named_is_success_and_no_other() {
     let (_, verdict) = sandbox.gate(&["--last"]);
     let codes: Vec<&serde_json::Value> = verdict["reasons"]
         .as_array()
-        .unwrap()
+        .expect("a list")
         .iter()
         .map(|reason| &reason["code"])
         .collect();

@@ -60,7 +60,7 @@ struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     Show(show::Arguments),
     Chain(chain::Arguments),
     Gate(gate::Arguments),
