@@ -1,6 +1,11 @@
 //! That no piece of a secret is left wherever it stands: at every offset, across every border of
 //! two reads, across the edges of a cut, and in every field of a record.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "test code: a failure must be loud, and helpers are outside of test functions"
+)]
+
 use feedback_guest::capture::{Captured, Source};
 use feedback_guest::policy::Policy;
 use feedback_guest::record::intend;

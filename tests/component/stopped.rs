@@ -3,6 +3,11 @@
 //! The component is the built-in one with the bodies of three functions replaced, so that
 //! everything before really happens, and then it traps.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "test code: it reads bytes that a compiler wrote"
+)]
+
 use std::sync::OnceLock;
 
 use feedback_host::component::{CallError, Component, Decision, Session, Trap};
