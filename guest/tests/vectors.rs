@@ -5,7 +5,9 @@
 
 #![expect(
     clippy::expect_used,
-    clippy::unwrap_used,
+    clippy::large_enum_variant,
+    clippy::needless_pass_by_value,
+    clippy::wildcard_enum_match_arm,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "test code: a failure must be loud"

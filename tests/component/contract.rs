@@ -77,7 +77,7 @@ impl Contract {
         for (key, item) in &world.exports {
             match item {
                 WorldItem::Interface { stability, .. } => {
-                    gaps.since(&format!("{key:?}"), stability)
+                    gaps.since(&format!("{key:?}"), stability);
                 }
                 WorldItem::Function(_) | WorldItem::Type { .. } => {
                     gaps.0.push(format!("{key:?}: not in an interface"));

@@ -127,7 +127,6 @@ fn fill(mut file: File, code: &[u8]) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "test code: a failure must be loud")]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 

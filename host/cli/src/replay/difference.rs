@@ -137,7 +137,6 @@ fn as_line(value: &Value) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "test code: a failure must be loud")]
 mod tests {
     use super::*;
 
