@@ -35,7 +35,8 @@ pub(crate) fn session(mode: Option<&str>) -> Result<Session, Failure> {
 /// Opens a session of this component under a project's policy. The secret ones among this
 /// process's own variables are its known values.
 pub(crate) fn session_of(component: &Component, project: &Project) -> Result<Session, Failure> {
-    Session::open(component, &project.policy, &environment()).map_err(Failure::undecided)
+    let known = known_values(std::env::vars_os(), &project.env_files);
+    Session::open(component, &project.policy, &known).map_err(Failure::undecided)
 }
 
 /// Opens a session under the default policy, with no known values.
