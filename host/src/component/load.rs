@@ -28,7 +28,7 @@ pub const TOOLCHAIN: &str = env!("FEEDBACK_COMPONENT_TOOLCHAIN");
 const CONTRACT: &str = "feedback:policy/";
 const CONTRACT_VERSION: &str = "0.1.";
 /// The interfaces that the contract asks for.
-const INTERFACES: [&str; 7] = [
+const INTERFACES: [&str; 8] = [
     "types",
     "about",
     "policies",
@@ -36,6 +36,7 @@ const INTERFACES: [&str; 7] = [
     "captures",
     "records",
     "gate",
+    "chains",
 ];
 
 /// The version of this program and the digest of the component that is built into it.

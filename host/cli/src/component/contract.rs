@@ -4,7 +4,7 @@
 //! It reads no more of WIT than that: the documentation before an interface or a function.
 
 /// The files that have functions.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     include_str!("../../../../wit/types.wit"),
     include_str!("../../../../wit/about.wit"),
     include_str!("../../../../wit/policies.wit"),
@@ -12,6 +12,7 @@ const FILES: [&str; 7] = [
     include_str!("../../../../wit/captures.wit"),
     include_str!("../../../../wit/records.wit"),
     include_str!("../../../../wit/gate.wit"),
+    include_str!("../../../../wit/chains.wit"),
 ];
 
 /// Everything that is documented.
