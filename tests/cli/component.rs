@@ -27,7 +27,7 @@ fn the_component_is_shown_with_its_exports_limits_and_what_a_record_uses() {
     assert!(number("output_bytes") > 1000 && number("time_us") > 0);
     // Every interface and function is explained.
     let exports = shown["exports"].as_array().expect("a list");
-    assert_eq!(exports.len(), 7);
+    assert_eq!(exports.len(), 8);
     for interface in exports {
         assert!(interface["documentation"].is_string(), "{interface}");
         for function in interface["functions"].as_array().expect("a list") {

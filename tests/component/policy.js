@@ -50,6 +50,13 @@ class Policy {
   settings() {
     return write({ record_file: this.own.record_file ?? null, timeout_ms: null, grace_ms: null });
   }
+  effective() {
+    return write(this.own);
+  }
+  plan(request) {
+    const { expect, inputs } = read(request);
+    return write({ requirement: null, expect: expect ?? [], inputs: inputs ?? [] });
+  }
   rules() {
     return write([{ id: "secret", description: "a line that speaks of a secret", scope: "line", example: "the secret is out", counter_example: "nothing to hide" }]);
   }
@@ -101,13 +108,23 @@ class Audit {
 
 class Capture {
   constructor(policy) {
-    Object.assign(this, { policy, streams: { stdout: [], stderr: [] }, seen: {} });
+    Object.assign(this, { policy, streams: { stdout: [], stderr: [] }, seen: {}, given: {} });
   }
   static start(policy) {
     return new this(policy);
   }
   push(source, bytes) {
     for (const byte of bytes) this.streams[source].push(byte);
+  }
+  // What is secret shows only when the whole line is there, so that all is given at the end.
+  pushThrough(source, bytes) {
+    if (!this.given[source]) this.push(source, bytes);
+    return { takenBack: 0n, text: "" };
+  }
+  flush(source) {
+    const text = this.given[source] ? "" : this.policy.redact(decoded(this.streams[source])).text;
+    this.given[source] = true;
+    return { takenBack: 0n, text };
   }
   end(source) {
     this.seen[source] = true;
@@ -136,12 +153,12 @@ function judge(line) {
   const record = read(line);
   if (record.kind === "run" && record.outcome === "exited" && record.exit_code === 0) return [];
   const code = record.kind === "fallback" ? "fallback-record" : "non-zero-exit";
-  return [{ code, commandId: record.command_id ?? "", message: "the JavaScript policy wants exit code 0", remedy: "" }];
+  return [{ code, commandId: record.command_id ?? "", message: "the JavaScript policy wants exit code 0", remedy: "", requirement: "" }];
 }
 function verdict(reasons, judged) {
-  if (!judged) reasons = [{ code: "no-records", commandId: "", message: "no record", remedy: "" }];
+  if (!judged) reasons = [{ code: "no-records", commandId: "", message: "no record", remedy: "", requirement: "" }];
   const decision = !judged ? "undecided" : reasons.length ? "refuse" : "pass";
-  return { decision, reasons, judged, superseded: [] };
+  return { decision, reasons, judged, superseded: [], evidence: [] };
 }
 
 class Review {
@@ -155,8 +172,29 @@ class Review {
     this.judged += 1;
     this.reasons.push(...judge(line));
   }
+  neededInputs() {
+    return write([]);
+  }
+  seeInputs(sight) {
+    read(sight);
+  }
   static conclude(review) {
     return verdict(review.reasons, review.judged);
+  }
+}
+
+// Tells of no chain: nothing is retried, nothing is refused.
+class History {
+  static start() {
+    return new this();
+  }
+  consider() {}
+  next(policy, request) {
+    const { parent_command_id, attempt } = read(request);
+    return write({ parent_command_id: parent_command_id ?? null, attempt: attempt ?? 1, refusal: null });
+  }
+  chain() {
+    return write({ chain: [] });
   }
 }
 
@@ -164,9 +202,13 @@ export const types = {};
 export const about = {
   describe: () => ({ name: "javascript-example", version: "0.1.0", contract: "0.1.0", recordSchema: "1.0", ruleSet: "00000000" }),
 };
-export const policies = { Policy };
+export const policies = {
+  Policy,
+  schema: () => write({ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" }),
+};
 export const redaction = { Filter, Audit, redact: (policy, text) => policy.redact(text) };
 export const captures = { Capture };
+export const chains = { History };
 export const gate = { Review, mayContinue: (policy, line) => verdict(judge(line), 1) };
 export const records = {
   intend(policy, request) {

@@ -9,6 +9,10 @@ use crate::failure::Failure;
 
 /// Returns patterns that were typed here as ones relative to the project's folder.
 pub(crate) fn relative(project: &Project, typed: &[String]) -> Result<Vec<String>, Failure> {
+    // Without patterns it does not matter, and may be gone.
+    if typed.is_empty() {
+        return Ok(Vec::new());
+    }
     let here = std::env::current_dir().map_err(|error| {
         Failure::runner(format!("the working directory cannot be found: {error}"))
     })?;

@@ -244,12 +244,14 @@ impl Chain {
     /// there is none, nobody will complete the line.
     fn judge_end(&mut self) {
         let open = !self.found.open_runs.is_empty();
+        // A newer version may end its file in another way.
+        let undecided = self.found.damages.iter().any(|damage| damage.undecided);
         if let Some((file, line, length)) = self.unfinished.take().filter(|_| !open) {
             self.found.damages.push(Damage {
                 file,
                 line,
                 what: format!("ends without a newline: {length} bytes are no record"),
-                undecided: false,
+                undecided,
             });
         }
     }
