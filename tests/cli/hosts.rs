@@ -8,7 +8,7 @@ use crate::sandbox::Sandbox;
 use crate::tools::{self, Tool};
 
 /// Returns the block of the README that follows `<!-- marker -->`.
-fn block(marker: &str) -> String {
+pub(crate) fn block(marker: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = fs::read_to_string(path).expect("README.md");
     let marker = format!("<!-- {marker} -->");

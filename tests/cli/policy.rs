@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::hosts::block;
 use crate::sandbox::Sandbox;
 
 /// A policy in which every key is set.
@@ -84,6 +85,33 @@ const WRONG: [(&str, &str); 14] = [
         "`run.timeout`: expected a duration",
     ),
 ];
+
+#[test]
+fn the_policy_in_the_readme_is_valid_and_every_key_is_told_there() {
+    let sandbox = Sandbox::new();
+    sandbox.write("feedback.json", &block("json: feedback.json"));
+    let called = sandbox.call(["policy", "--check"]);
+    assert_eq!(called.status, 0, "{}", called.stderr);
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));
+    let readme = readme.expect("README.md");
+    let policy = &sandbox.call(["policy", "--json"]).json()["policy"];
+    for (part, below) in policy.as_object().expect("an object") {
+        let told = |key: &str| {
+            let told = readme.contains(&format!("`{key}`"));
+            assert!(told, "{part}: `{key}` in README.md");
+        };
+        match below.as_object() {
+            None => told(part),
+            Some(keys) if part == "excerpt" => {
+                told("excerpt.max_bytes");
+                keys.keys()
+                    .filter(|key| *key != "max_bytes")
+                    .for_each(|key| told(key));
+            }
+            Some(keys) => keys.keys().for_each(|key| told(&format!("{part}.{key}"))),
+        }
+    }
+}
 
 #[test]
 fn a_valid_policy_is_called_valid_and_shown_with_its_defaults() {

@@ -1,27 +1,13 @@
 //! The ten lines of Python in the README load what a store holds.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::hosts::block;
 use crate::sandbox::Sandbox;
 use crate::sealed::Chain;
-
-const MARKER: &str = "<!-- python: load records -->";
-
-/// Returns the block that follows the marker.
-fn recipe() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = fs::read_to_string(path).expect("README.md");
-    let (_, behind) = readme.split_once(MARKER).expect("the marker in README.md");
-    let block = behind.split("```").nth(1).expect("a fenced block");
-    block
-        .strip_prefix("python\n")
-        .expect("a block of Python")
-        .to_owned()
-}
 
 /// False where there is none, which is only accepted outside of CI.
 fn has_python() -> bool {
@@ -42,7 +28,10 @@ fn has_python() -> bool {
 }
 
 fn load(sandbox: &Sandbox) -> Vec<Value> {
-    let script = format!("{}\nprint(json.dumps(load()))\n", recipe());
+    let script = format!(
+        "{}\nprint(json.dumps(load()))\n",
+        block("python: load records")
+    );
     let output = Command::new("python3")
         .args(["-c", &script])
         .current_dir(sandbox.path())
@@ -55,7 +44,11 @@ fn load(sandbox: &Sandbox) -> Vec<Value> {
 
 #[test]
 fn the_recipe_has_at_most_ten_lines() {
-    assert!(recipe().lines().count() <= 10, "{}", recipe());
+    assert!(
+        block("python: load records").lines().count() <= 10,
+        "{}",
+        block("python: load records")
+    );
 }
 
 #[test]
