@@ -66,9 +66,12 @@ fn ask(folder: &Path) -> Result<Vec<u8>, InputsError> {
     for name in REDIRECTING {
         command.env_remove(name);
     }
-    let output = command.output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => fail("the program `git` was not found"),
-        _ => fail(&format!("the program `git` cannot be run: {error}")),
+    let output = command.output().map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            fail("the program `git` was not found")
+        } else {
+            fail(&format!("the program `git` cannot be run: {error}"))
+        }
     })?;
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("not a git repository") {

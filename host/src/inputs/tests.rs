@@ -280,7 +280,7 @@ fn a_file_that_cannot_be_read_is_named() {
     folder.write("fine", "");
     folder.write("closed/file", "");
     symlink("/proc/self/mem", folder.path("mem")).expect("a link is no reading");
-    fs::set_permissions(folder.path("closed"), Permissions::from_mode(0)).expect("a mode");
+    fs::set_permissions(folder.path("closed"), Permissions::from_mode(0o0)).expect("a mode");
     let said = folder.try_look(&["."]);
     fs::set_permissions(folder.path("closed"), Permissions::from_mode(0o700)).expect("a mode");
     // The superuser reads everything.
