@@ -48,7 +48,17 @@ class Policy {
     return new this(text, known);
   }
   settings() {
-    return write({ record_file: this.own.record_file ?? null, timeout_ms: null, grace_ms: null });
+    return write({
+      record_file: this.own.record_file ?? null, env_files: [], timeout_ms: null, grace_ms: null,
+      keep_output: false, keep_output_max_bytes: 65536, max_same_failures: null,
+    });
+  }
+  effective() {
+    return write(this.own);
+  }
+  plan(request) {
+    const { expect = [], inputs = [] } = read(request);
+    return write({ requirement: null, expect, inputs });
   }
   rules() {
     return write([{ id: "secret", description: "a line that speaks of a secret", scope: "line", example: "the secret is out", counter_example: "nothing to hide" }]);
@@ -101,13 +111,23 @@ class Audit {
 
 class Capture {
   constructor(policy) {
-    Object.assign(this, { policy, streams: { stdout: [], stderr: [] }, seen: {} });
+    Object.assign(this, { policy, streams: { stdout: [], stderr: [] }, flushed: {}, seen: {} });
   }
   static start(policy) {
     return new this(policy);
   }
   push(source, bytes) {
+    if (this.flushed[source]) return;
     for (const byte of bytes) this.streams[source].push(byte);
+  }
+  pushThrough(source, bytes) {
+    this.push(source, bytes);
+    return { takenBack: 0, text: "" }; // nothing is certain before the end
+  }
+  flush(source) {
+    const text = this.flushed[source] ? "" : this.policy.redact(decoded(this.streams[source])).text;
+    this.flushed[source] = true;
+    return { takenBack: 0, text };
   }
   end(source) {
     this.seen[source] = true;
@@ -136,12 +156,12 @@ function judge(line) {
   const record = read(line);
   if (record.kind === "run" && record.outcome === "exited" && record.exit_code === 0) return [];
   const code = record.kind === "fallback" ? "fallback-record" : "non-zero-exit";
-  return [{ code, commandId: record.command_id ?? "", message: "the JavaScript policy wants exit code 0", remedy: "" }];
+  return [{ code, commandId: record.command_id ?? "", message: "the JavaScript policy wants exit code 0", remedy: "", requirement: "" }];
 }
 function verdict(reasons, judged) {
-  if (!judged) reasons = [{ code: "no-records", commandId: "", message: "no record", remedy: "" }];
+  if (!judged) reasons = [{ code: "no-records", commandId: "", message: "no record", remedy: "", requirement: "" }];
   const decision = !judged ? "undecided" : reasons.length ? "refuse" : "pass";
-  return { decision, reasons, judged, superseded: [] };
+  return { decision, reasons, judged, superseded: [], evidence: [] };
 }
 
 class Review {
@@ -155,8 +175,28 @@ class Review {
     this.judged += 1;
     this.reasons.push(...judge(line));
   }
+  neededInputs() {
+    return write([]);
+  }
+  seeInputs(sight) {
+    read(sight);
+  }
   static conclude(review) {
     return verdict(review.reasons, review.judged);
+  }
+}
+
+class History {
+  static start() {
+    return new this();
+  }
+  consider() {}
+  next(policy, request) {
+    const { parent_command_id = null, attempt = 1 } = read(request);
+    return write({ parent_command_id, attempt, refusal: null });
+  }
+  chain() {
+    return write({ chain: [] });
   }
 }
 
@@ -164,9 +204,10 @@ export const types = {};
 export const about = {
   describe: () => ({ name: "javascript-example", version: "0.1.0", contract: "0.1.0", recordSchema: "1.0", ruleSet: "00000000" }),
 };
-export const policies = { Policy };
+export const policies = { Policy, schema: () => write({}) };
 export const redaction = { Filter, Audit, redact: (policy, text) => policy.redact(text) };
 export const captures = { Capture };
+export const chains = { History };
 export const gate = { Review, mayContinue: (policy, line) => verdict(judge(line), 1) };
 export const records = {
   intend(policy, request) {
