@@ -22,9 +22,11 @@ use std::rc::Rc;
 use feedback_guest::capture::{Capture, Source};
 use feedback_guest::fault::{Fault, FaultCode};
 use feedback_guest::filter::Filter;
-use feedback_guest::gate::{self, Decision, ReasonCode, Review, Verdict};
-use feedback_guest::policy::Policy;
+use feedback_guest::gate::{self, Decision, History, ReasonCode, Review, Verdict};
+use feedback_guest::passage::Passage;
+use feedback_guest::policy::{Policy, SCHEMA};
 use feedback_guest::redact::{Auditor, Findings, Sighting};
+use feedback_guest::requirement::plan;
 use feedback_guest::{record, redact, seal};
 use serde_json::{Value, json};
 
@@ -37,6 +39,7 @@ enum Kept {
     Audit(Auditor),
     Capture(Capture),
     Review(Review),
+    History(History),
 }
 
 /// The crate, with the resources that a session has kept.
@@ -89,6 +92,9 @@ impl Native {
                 return Ok(self.keep(keep, Kept::Policy(policy)));
             }
             "policies.policy.settings" => document(get!(self, Policy, &with[0]).settings_json()),
+            "policies.policy.effective" => document(get!(self, Policy, &with[0]).effective_json()),
+            "policies.policy.plan" => document(plan(get!(self, Policy, &with[0]), text(&with[1]))?),
+            "policies.schema" => document(SCHEMA.to_owned()),
             "policies.policy.rules" => document(get!(self, Policy, &with[0]).rules_json()),
             "redaction.redact" => {
                 let policy = get!(self, Policy, &with[0]);
@@ -121,6 +127,13 @@ impl Native {
             "captures.capture.push" => {
                 get!(self, Capture, &with[0]).push(source(&with[1]), bytes(&with[2]));
                 Value::Null
+            }
+            "captures.capture.push-through" => {
+                let capture = get!(self, Capture, &with[0]);
+                passage(capture.push_through(source(&with[1]), bytes(&with[2])))
+            }
+            "captures.capture.flush" => {
+                passage(get!(self, Capture, &with[0]).flush(source(&with[1])))
             }
             "captures.capture.end" => {
                 get!(self, Capture, &with[0]).end(source(&with[1]));
@@ -179,6 +192,30 @@ impl Native {
                 get!(self, Review, &with[0]).consider(text(&with[1]));
                 Value::Null
             }
+            "gate.review.needed-inputs" => document(get!(self, Review, &with[0]).needed_inputs()),
+            "gate.review.see-inputs" => {
+                get!(self, Review, &with[0]).see_inputs(text(&with[1]))?;
+                Value::Null
+            }
+            "chains.history.start" => {
+                let history = History::start(get!(self, Policy, &with[0]))?;
+                return Ok(self.keep(keep, Kept::History(history)));
+            }
+            "chains.history.consider" => {
+                get!(self, History, &with[0]).consider(text(&with[1]));
+                Value::Null
+            }
+            "chains.history.next" => {
+                // Two resources are looked at, and only one can be borrowed to be changed.
+                let Some(Kept::Policy(policy)) = self.0.get(name(&with[1])) else {
+                    panic!("{:?} is no policy", with[1]);
+                };
+                let Some(Kept::History(history)) = self.0.get(name(&with[0])) else {
+                    panic!("{:?} is no history", with[0]);
+                };
+                document(history.next(policy, text(&with[2]))?)
+            }
+            "chains.history.chain" => document(get!(self, History, &with[0]).chain(text(&with[1]))),
             "gate.review.conclude" => verdict(take!(self, Review, &with[0]).conclude()),
             other => panic!("`{other}` is no call of the contract; add it beside the others"),
         };
@@ -231,6 +268,10 @@ fn document(json: String) -> Value {
     json!({ "json": json })
 }
 
+fn passage(passage: Passage) -> Value {
+    json!({ "taken-back": passage.taken_back(), "text": passage.into_text() })
+}
+
 fn redacted((text, findings): (String, Findings)) -> Value {
     json!({ "text": text, "findings": findings.count() })
 }
@@ -272,6 +313,18 @@ fn verdict(verdict: Verdict) -> Value {
                 "command-id": reason.command_id,
                 "message": reason.message,
                 "remedy": reason.remedy,
+                "requirement": reason.requirement,
+            })
+        })
+        .collect();
+    let evidence: Vec<Value> = verdict
+        .evidence
+        .into_iter()
+        .map(|evidence| {
+            json!({
+                "requirement": evidence.requirement,
+                "command-id": evidence.command_id,
+                "message": evidence.message,
             })
         })
         .collect();
@@ -284,6 +337,7 @@ fn verdict(verdict: Verdict) -> Value {
         "reasons": reasons,
         "judged": verdict.judged,
         "superseded": verdict.superseded,
+        "evidence": evidence,
     })
 }
 

@@ -48,14 +48,17 @@ class Policy {
     return new this(text, known);
   }
   settings() {
-    return write({ record_file: this.own.record_file ?? null, timeout_ms: null, grace_ms: null });
+    return write({
+      record_file: this.own.record_file ?? null, env_files: [], timeout_ms: null, grace_ms: null,
+      keep_output: false, keep_output_max_bytes: 65536, max_same_failures: null,
+    });
   }
   effective() {
     return write(this.own);
   }
   plan(request) {
-    const { expect, inputs } = read(request);
-    return write({ requirement: null, expect: expect ?? [], inputs: inputs ?? [] });
+    const { expect = [], inputs = [] } = read(request);
+    return write({ requirement: null, expect, inputs });
   }
   rules() {
     return write([{ id: "secret", description: "a line that speaks of a secret", scope: "line", example: "the secret is out", counter_example: "nothing to hide" }]);
@@ -108,23 +111,23 @@ class Audit {
 
 class Capture {
   constructor(policy) {
-    Object.assign(this, { policy, streams: { stdout: [], stderr: [] }, seen: {}, given: {} });
+    Object.assign(this, { policy, streams: { stdout: [], stderr: [] }, flushed: {}, seen: {} });
   }
   static start(policy) {
     return new this(policy);
   }
   push(source, bytes) {
+    if (this.flushed[source]) return;
     for (const byte of bytes) this.streams[source].push(byte);
   }
-  // What is secret shows only when the whole line is there, so that all is given at the end.
   pushThrough(source, bytes) {
-    if (!this.given[source]) this.push(source, bytes);
-    return { takenBack: 0n, text: "" };
+    this.push(source, bytes);
+    return { takenBack: 0, text: "" }; // nothing is certain before the end
   }
   flush(source) {
-    const text = this.given[source] ? "" : this.policy.redact(decoded(this.streams[source])).text;
-    this.given[source] = true;
-    return { takenBack: 0n, text };
+    const text = this.flushed[source] ? "" : this.policy.redact(decoded(this.streams[source])).text;
+    this.flushed[source] = true;
+    return { takenBack: 0, text };
   }
   end(source) {
     this.seen[source] = true;
@@ -183,15 +186,14 @@ class Review {
   }
 }
 
-// Tells of no chain: nothing is retried, nothing is refused.
 class History {
   static start() {
     return new this();
   }
   consider() {}
   next(policy, request) {
-    const { parent_command_id, attempt } = read(request);
-    return write({ parent_command_id: parent_command_id ?? null, attempt: attempt ?? 1, refusal: null });
+    const { parent_command_id = null, attempt = 1 } = read(request);
+    return write({ parent_command_id, attempt, refusal: null });
   }
   chain() {
     return write({ chain: [] });
@@ -202,10 +204,7 @@ export const types = {};
 export const about = {
   describe: () => ({ name: "javascript-example", version: "0.1.0", contract: "0.1.0", recordSchema: "1.0", ruleSet: "00000000" }),
 };
-export const policies = {
-  Policy,
-  schema: () => write({ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" }),
-};
+export const policies = { Policy, schema: () => write({}) };
 export const redaction = { Filter, Audit, redact: (policy, text) => policy.redact(text) };
 export const captures = { Capture };
 export const chains = { History };

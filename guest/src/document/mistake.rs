@@ -137,6 +137,7 @@ fn plain(expected: &dyn Expected) -> String {
         "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" => {
             "a whole number".to_owned()
         }
+        "a nonzero u32" => "a whole number from 1".to_owned(),
         other if other.starts_with("struct ") => "an object".to_owned(),
         _ => text,
     }

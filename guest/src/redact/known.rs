@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::forms::forms_of;
+use super::forms::{Edges, Form, forms_of};
 use super::name::meaning;
 use super::starts::Starts;
 
@@ -15,8 +15,8 @@ use super::starts::Starts;
 #[derive(Debug, Default)]
 pub(super) struct Known {
     forms: Option<Starts>,
-    /// For each pattern the number of its value, from 1.
-    numbers: Vec<usize>,
+    /// For each pattern the number of its value, from 1, and what belongs to it beside itself.
+    patterns: Vec<(usize, Edges)>,
     /// Beginnings of all patterns, for the first look at a text.
     anchors: Vec<Vec<u8>>,
     not_covered: Vec<String>,
@@ -42,7 +42,7 @@ impl Known {
         variables.sort();
         variables.dedup();
         let mut known = Self::default();
-        let mut forms: Vec<(String, usize)> = Vec::new();
+        let mut forms: Vec<(Form, usize)> = Vec::new();
         let mut number = 0;
         for (name, value) in variables {
             let secrets = match is_named(name) {
@@ -66,16 +66,17 @@ impl Known {
         known
     }
 
-    fn prepare(&mut self, mut forms: Vec<(String, usize)>) {
+    fn prepare(&mut self, mut forms: Vec<(Form, usize)>) {
         forms.sort();
-        forms.dedup_by(|left, right| left.0 == right.0);
+        forms.dedup_by(|left, right| left.0.text == right.0.text);
         self.anchors = forms
             .iter()
-            .map(|(form, _)| form.bytes().take(ANCHOR).collect())
+            .map(|(form, _)| form.text.bytes().take(ANCHOR).collect())
             .collect();
-        self.numbers = forms.iter().map(|(_, number)| *number).collect();
+        let pattern = |(form, number): &(Form, usize)| (*number, form.edges());
+        self.patterns = forms.iter().map(pattern).collect();
         if !forms.is_empty() {
-            let texts = forms.iter().map(|(form, _)| form.as_bytes());
+            let texts = forms.iter().map(|(form, _)| form.text.as_bytes());
             self.forms = Some(Starts::new(texts, false));
         }
     }
@@ -98,9 +99,11 @@ impl Known {
         let mut last: Option<(usize, usize, u32)> = None;
         let mut give = |hit: Option<(usize, usize, u32)>| {
             if let Some((start, end, form)) = hit {
-                let number = usize::try_from(form).ok();
-                let number = number.and_then(|form| self.numbers.get(form)).copied();
-                found(number.unwrap_or(0), start, end);
+                let pattern = usize::try_from(form).ok();
+                let pattern = pattern.and_then(|form| self.patterns.get(form)).copied();
+                let (number, edges) = pattern.unwrap_or_default();
+                let (start, end) = edges.around(line, start, end);
+                found(number, start, end);
             }
         };
         // Of the values that start at one place, the longest counts.
