@@ -42,6 +42,7 @@ mod scan;
 mod shape;
 mod starts;
 mod stream;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod token;
