@@ -37,6 +37,8 @@ mod look;
 mod name;
 mod placeholder;
 #[cfg(test)]
+mod precision_tests;
+#[cfg(test)]
 mod reference;
 mod scan;
 mod shape;
