@@ -7,12 +7,8 @@
 pub(super) struct Ahead {
     /// The next rare anchor.
     pub(super) rare: Next,
-    /// The next odd byte or character.
-    pub(super) odd: Next,
-    /// The next long run.
-    pub(super) run: Next,
-    /// The next long run of base64.
-    pub(super) armour: Next,
+    /// The next shape: an odd byte, a long run, or a long run of base64.
+    pub(super) shape: Next,
 }
 
 /// The next position of one search.

@@ -4,10 +4,10 @@
 //! at little cost; a second one goes over the lines that were chosen, for all of the texts.
 
 use super::ahead::Ahead;
-use super::armour;
 use super::encoded::{Beginning, beginnings};
-use super::look::{FirstLook, LONG, first_long_run, first_odd};
+use super::look::FirstLook;
 use super::starts::Starts;
+use super::sweep::{LONG, first_shape};
 use super::tokens::TOKENS;
 use super::words::{Action, COMMON, COMMON_PREFIXES, RARE};
 
@@ -78,20 +78,13 @@ impl Anchors {
         let rare = ahead
             .rare
             .at_or_after(from, || self.rare.first(block, from));
-        let odd = ahead.odd.at_or_after(from, || first_odd(block, from));
-        let run = ahead.run.at_or_after(from, || first_long_run(block, from));
-        let armour = ahead
-            .armour
-            .at_or_after(from, || armour::first_long(block, from));
-        rare.into_iter().chain(odd).chain(run).chain(armour).min()
+        let shape = ahead.shape.at_or_after(from, || first_shape(block, from));
+        rare.into_iter().chain(shape).min()
     }
 
     /// Says whether a line is to be looked at.
     pub(super) fn chooses(&self, line: &[u8]) -> bool {
-        self.rare.first(line, 0).is_some()
-            || first_long_run(line, 0).is_some()
-            || first_odd(line, 0).is_some()
-            || armour::first_long(line, 0).is_some()
+        self.rare.first(line, 0).is_some() || first_shape(line, 0).is_some()
     }
 
     /// Calls `found` for every anchor of a line.

@@ -14,7 +14,7 @@
 //!
 //! It decides nothing about a line that was not held back.
 
-use memchr::memmem;
+use memchr::memchr_iter;
 
 use super::armour::{LONG, Run, begins_as_public, first_key, first_long, is_random, runs};
 use super::block::Block;
@@ -210,7 +210,10 @@ impl Shape {
 /// Says whether a line may be held back, before it is read with care.
 pub(super) fn may_be_bare(line: &str) -> bool {
     let bytes = line.as_bytes();
-    bytes.len() >= LONG && (first_long(bytes, 0).is_some() || memmem::find(bytes, b"MII").is_some())
+    // Preparing a search for the three bytes would cost more than it gains on one line.
+    let is_sequence = |start: usize| part(bytes, start, start + 3) == b"MII";
+    bytes.len() >= LONG
+        && (first_long(bytes, 0).is_some() || memchr_iter(b'M', bytes).any(is_sequence))
 }
 
 /// Returns the piece of a line that may be one of a key's.

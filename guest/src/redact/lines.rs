@@ -8,7 +8,7 @@ use super::bare::{Held, Verdict, may_be_bare};
 use super::block::{Block, Step};
 use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
-use super::scan::{Mark, Scanned, fingerprint, is_chosen, key_line, scan};
+use super::scan::{Mark, Scanned, fingerprint, is_chosen, key_line, scan_readings};
 use super::view::{is_dressed, undressed};
 
 /// What stands for a whole line.
@@ -97,7 +97,8 @@ impl Lines {
     pub(super) fn scanned(&mut self, rules: &Rules, line: &str, is_known: bool) -> Scanned {
         let mut scanned = Scanned::default();
         if is_known || is_chosen(rules, line) {
-            scanned = scan(rules, line);
+            let dressed = is_dressed(line).then(|| undressed(line));
+            scanned = scan_readings(rules, line, dressed.as_ref());
             if matches!(self.block, Block::Public { .. }) {
                 // The shape of lines says nothing where it is known what they are.
                 scanned.marks.retain(|mark| {
@@ -105,11 +106,8 @@ impl Lines {
                         || !is_joined(super::bytes::text(line, mark.hit.start, mark.hit.end))
                 });
             }
-            if is_dressed(line) {
-                self.block.open(&undressed(line).text);
-            } else {
-                self.block.open(line);
-            }
+            let reading = dressed.as_ref().map_or(line, |view| view.text.as_str());
+            self.block.open(reading);
             self.block.open_body(line, &scanned.marks);
         }
         scanned

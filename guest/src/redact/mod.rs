@@ -37,11 +37,14 @@ mod look;
 mod name;
 mod placeholder;
 #[cfg(test)]
+mod precision_tests;
+#[cfg(test)]
 mod reference;
 mod scan;
 mod shape;
 mod starts;
 mod stream;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod token;

@@ -40,15 +40,21 @@ pub(super) fn is_chosen(rules: &Rules, line: &str) -> bool {
 
 /// Looks through a line in all its readings.
 pub(super) fn scan(rules: &Rules, line: &str) -> Scanned {
+    let dressed = is_dressed(line).then(|| undressed(line));
+    scan_readings(rules, line, dressed.as_ref())
+}
+
+/// Looks through a line in all its readings; `dressed` is the one without escape sequences, where
+/// that is another.
+pub(super) fn scan_readings(rules: &Rules, line: &str, dressed: Option<&View>) -> Scanned {
     let mut marks = Vec::new();
-    if is_dressed(line) {
-        let view = undressed(line);
+    if let Some(view) = dressed {
         read(rules, &view.text, &mut marks, |start, end| {
             view.original(start, end)
         });
         if let Some(inner) = unescaped(&view.text) {
             read(rules, &inner.text, &mut marks, |start, end| {
-                through(&view, &inner, start, end)
+                through(view, &inner, start, end)
             });
         }
     } else {

@@ -5,7 +5,7 @@
 
 use memchr::memchr3;
 
-use super::bytes::{at, part, text};
+use super::bytes::{at, part, run_end, text};
 
 /// A reading of a line, with the original position of every byte.
 #[derive(Debug)]
@@ -37,10 +37,9 @@ impl View {
 
     fn push_plain(&mut self, piece: &str, start: usize) {
         self.text.push_str(piece);
-        for offset in 0..piece.len() {
-            self.starts.push(start + offset);
-            self.ends.push(start + offset + 1);
-        }
+        let end = start + piece.len();
+        self.starts.extend(start..end);
+        self.ends.extend(start + 1..=end);
     }
 
     fn pop(&mut self) {
@@ -90,7 +89,16 @@ pub(super) fn undressed(line: &str) -> View {
     let bytes = line.as_bytes();
     let mut view = View::with_capacity(line.len());
     let mut position = 0;
-    while let Some(character) = line.get(position..).and_then(|rest| rest.chars().next()) {
+    loop {
+        // Stretches of printable ASCII are taken whole.
+        let end = run_end(bytes, position, |byte| {
+            matches!(byte, b' '..=b'~' | b'\t' | b'\r')
+        });
+        view.push_plain(text(line, position, end), position);
+        position = end;
+        let Some(character) = line.get(position..).and_then(|rest| rest.chars().next()) else {
+            break;
+        };
         let next = position + character.len_utf8();
         match character {
             '\u{1b}' => position = sequence_end(bytes, next),

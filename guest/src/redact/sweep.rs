@@ -1,0 +1,256 @@
+//! The shapes for which a line is looked at, in one pass: what changes how it reads, long runs
+//! of letters and digits, and long runs of random base64.
+//!
+//! It does not say which of them it found; texts are found by `look`.
+
+use super::armour::{self, is_armour, is_random};
+use super::bytes::{before, part, run_end, run_start};
+
+/// How many bytes are classed at once, and in words of how many they are looked at.
+const CHUNK: usize = 64;
+const WORD: usize = 8;
+/// Shortest run that is found: wherever it begins, it covers two words.
+pub(super) const LONG: usize = 3 * WORD - 1;
+// As long a run of base64 covers four.
+const _: () = assert!(armour::LONG == 5 * WORD - 1, "four words are covered");
+
+/// Returns a place in the first line that holds, at or after `from`, an escape, a backspace, a
+/// character without width, the ending `q~`, a run of 23 or more letters, digits, `_` and `-`
+/// with a digit among them, or a random run of 39 or more characters of base64.
+pub(super) fn first_shape(block: &[u8], from: usize) -> Option<usize> {
+    let (chunks, rest) = block.get(from..)?.as_chunks::<CHUNK>();
+    let mut sweep = Sweep::new(block, from);
+    let mut at = from;
+    for chunk in chunks {
+        let found = sweep.step(chunk, at);
+        if found.is_some() {
+            return found;
+        }
+        at += CHUNK;
+    }
+    let mut last = [0; CHUNK];
+    for (to, byte) in last.iter_mut().zip(rest) {
+        *to = *byte;
+    }
+    sweep.step(&last, at)
+}
+
+/// One pass over a block.
+struct Sweep<'a> {
+    block: &'a [u8],
+    from: usize,
+    /// Which words of the last chunk belong to a run whole, the first in the lowest bit.
+    runs: u8,
+    /// The same for base64.
+    armour: u8,
+    /// Where the newest run ends that was judged.
+    run_end: usize,
+    armour_end: usize,
+}
+
+impl<'a> Sweep<'a> {
+    const fn new(block: &'a [u8], from: usize) -> Self {
+        Self {
+            block,
+            from,
+            runs: 0,
+            armour: 0,
+            run_end: 0,
+            armour_end: 0,
+        }
+    }
+
+    /// Looks at the chunk that stands at `at`.
+    fn step(&mut self, chunk: &[u8; CHUNK], at: usize) -> Option<usize> {
+        let (runs, armour) = whole_words(chunk);
+        let wide = (u16::from(runs) << 8) | u16::from(self.runs);
+        let pairs = wide & (wide << 1);
+        let wide = (u16::from(armour) << 8) | u16::from(self.armour);
+        let pairs_of_armour = wide & (wide << 1);
+        let fours = pairs_of_armour & (pairs_of_armour << 2);
+        self.runs = runs;
+        self.armour = armour;
+        let has_suspect = has_suspect(chunk);
+        if !has_suspect && (pairs | fours) >> 8 == 0 {
+            return None;
+        }
+        let odd = has_suspect
+            .then(|| (at..at + CHUNK).find(|at| is_odd(self.block, *at)))
+            .flatten();
+        let run = words_of(pairs, at).find_map(|word| self.run_around(word));
+        let armour = words_of(fours, at).find_map(|word| self.armour_around(word));
+        odd.into_iter().chain(run).chain(armour).min()
+    }
+
+    /// Returns where the run begins that the word belongs to, where it is one to be found.
+    fn run_around(&mut self, word: usize) -> Option<usize> {
+        if word < self.run_end {
+            return None;
+        }
+        let start = run_start(self.block, word, is_run).max(self.from);
+        self.run_end = run_end(self.block, word + WORD, is_run);
+        let run = part(self.block, start, self.run_end);
+        (run.len() >= LONG && run.iter().any(u8::is_ascii_digit)).then_some(start)
+    }
+
+    fn armour_around(&mut self, word: usize) -> Option<usize> {
+        if word < self.armour_end {
+            return None;
+        }
+        let start = run_start(self.block, word, is_armour).max(self.from);
+        self.armour_end = run_end(self.block, word + WORD, is_armour);
+        let run = part(self.block, start, self.armour_end);
+        (run.len() >= armour::LONG && is_random(run)).then_some(start)
+    }
+}
+
+/// Returns where the words stand whose bits are set in the upper half, of a chunk at `at`.
+fn words_of(bits: u16, at: usize) -> impl Iterator<Item = usize> {
+    (0..CHUNK / WORD)
+        .filter(move |word| (bits >> (8 + word)) & 1 != 0)
+        .map(move |word| at + word * WORD)
+}
+
+/// Returns which words of a chunk belong to a run whole, and which to base64. Written without
+/// branches, so that it becomes vector code.
+fn whole_words(chunk: &[u8; CHUNK]) -> (u8, u8) {
+    let mut plain = [0; CHUNK];
+    for (to, byte) in plain.iter_mut().zip(chunk) {
+        *to = u8::from((byte | 0x20).wrapping_sub(b'a') < 26)
+            | u8::from(byte.wrapping_sub(b'0') < 10);
+    }
+    let mut runs = plain;
+    for (to, byte) in runs.iter_mut().zip(chunk) {
+        *to |= u8::from(*byte == b'_') | u8::from(*byte == b'-');
+    }
+    let mut armour = plain;
+    for (to, byte) in armour.iter_mut().zip(chunk) {
+        *to |= u8::from(*byte == b'+') | u8::from(*byte == b'/');
+    }
+    (whole(&runs), whole(&armour))
+}
+
+/// Returns which words are made of ones, the first in the lowest bit.
+fn whole(class: &[u8; CHUNK]) -> u8 {
+    let (words, _) = class.as_chunks::<WORD>();
+    words
+        .iter()
+        .rev()
+        .fold(0, |bits, word| (bits << 1) | u8::from(*word == [1; WORD]))
+}
+
+const fn is_run(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+/// Says whether one of the bytes may be odd. Written without branches, so that it becomes
+/// vector code.
+fn has_suspect(chunk: &[u8; CHUNK]) -> bool {
+    let is_suspect = |byte: u8| {
+        u8::from(byte == 0x1b)
+            | u8::from(byte == 8)
+            | u8::from(byte == b'~')
+            | u8::from(byte == 0xc2)
+            | u8::from(byte == 0xe2)
+            | u8::from(byte == 0xef)
+    };
+    chunk.iter().fold(0, |any, byte| any | is_suspect(*byte)) != 0
+}
+
+fn is_odd(block: &[u8], at: usize) -> bool {
+    let rest = block.get(at..).unwrap_or_default();
+    match rest {
+        [0x1b | 8, ..]
+        | [0xc2, 0xad, ..]
+        | [0xe2, 0x80, 0x8b..=0x8d, ..]
+        | [0xe2, 0x81, 0xa0, ..]
+        | [0xef, 0xbb, 0xbf, ..] => true,
+        [b'~', ..] => before(block, at).eq_ignore_ascii_case(&b'q'),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_nothing_but_its_class() {
+        for byte in 0..=u8::MAX {
+            for place in 0..CHUNK {
+                let mut chunk =
+                    *b"aZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxY";
+                chunk[place] = byte;
+                let word = 1 << (place / WORD);
+                let (runs, armour) = whole_words(&chunk);
+                let without = |belongs: bool| if belongs { 0xff } else { 0xff ^ word };
+                assert_eq!(runs, without(is_run(byte)), "{byte} {place}");
+                assert_eq!(armour, without(is_armour(byte)), "{byte} {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_run_is_found_wherever_it_begins() {
+        for before in [
+            "",
+            "x",
+            "x y",
+            "abcdefgh ",
+            "abcdefghijkl.",
+            "only-letters-in-a-long-run ",
+        ] {
+            for offset in 0..70 {
+                for length in 20..60 {
+                    let blanks = " ".repeat(offset);
+                    let run = "ab".repeat(length / 2) + &"1".repeat(length % 2 + 1);
+                    let block = format!("{before}{blanks} {run}\n");
+                    let found = first_shape(block.as_bytes(), 0);
+                    let place = before.len() + offset + 1;
+                    assert_eq!(found, (run.len() >= LONG).then_some(place), "{block}");
+                }
+            }
+        }
+        assert_eq!(first_shape(b"a line without any of them 1\n", 0), None);
+    }
+
+    #[test]
+    fn random_base64_is_found_wherever_it_begins() {
+        // No piece of it between two strokes is a long run.
+        let body = "q7Xk2M9vR/tZ8b3WyH6p+d1S".repeat(3);
+        for offset in 0..140 {
+            for length in 30..body.len() {
+                let run = body.get(..length).unwrap();
+                let block = format!("{} {run} end\n", ".".repeat(offset));
+                let found = first_shape(block.as_bytes(), 0);
+                let is_long = run.len() >= armour::LONG;
+                assert_eq!(found, is_long.then_some(offset + 1), "{block}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_line_that_holds_a_shape_is_told_whatever_follows() {
+        let shapes = [
+            "\u{1b}[1m".to_owned(),
+            "\u{8}".to_owned(),
+            "\u{200b}".to_owned(),
+            "q~".to_owned(),
+            "ab1".repeat(9),
+            "q7Xk2M9vR/tZ8b3WyH6p+d1S".repeat(2),
+        ];
+        for first in &shapes {
+            for second in &shapes {
+                for lead in 0..80 {
+                    let block = format!("{}\n {first} \nx\n{second}\n", "- ".repeat(lead));
+                    let lines = 2 * lead + 1..2 * lead + 3 + first.len();
+                    let found = first_shape(block.as_bytes(), 0);
+                    assert!(found.is_some_and(|at| lines.contains(&at)), "{block}");
+                    let last = lines.end;
+                    let found = first_shape(block.as_bytes(), last);
+                    assert!(found.is_some_and(|at| at >= last + 2), "{block}");
+                }
+            }
+        }
+    }
+}
