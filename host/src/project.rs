@@ -240,7 +240,7 @@ fn nearest_policy(folder: &Path) -> Result<Option<PathBuf>, ProjectError> {
 /// Reads a policy file. Its text is the component's to check.
 ///
 /// # Errors
-/// Where it cannot be read, is no plain file, or is too large for a policy.
+/// Where it cannot be read, is no plain file, is empty, or is too large for a policy.
 pub fn read_policy(path: &Path) -> Result<String, ProjectError> {
     let fail = |source| ProjectError::Read {
         path: path.to_path_buf(),
@@ -256,7 +256,15 @@ pub fn read_policy(path: &Path) -> Result<String, ProjectError> {
             "larger than {POLICY_LIMIT} bytes"
         ))));
     }
-    fs::read_to_string(path).map_err(fail)
+    let text = fs::read_to_string(path).map_err(fail)?;
+    // An empty text means the defaults to a component. A file that was cut to nothing does not:
+    // what it asked for would be gone without a word.
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Err(fail(io::Error::other(
+            "empty; write `{}` for the defaults, or remove it",
+        )));
+    }
+    Ok(text)
 }
 
 fn read_settings(

@@ -255,3 +255,25 @@ fn whole_effective(sandbox: &Sandbox) -> String {
     sandbox.write("feedback.json", WHOLE);
     sandbox.call(["policy", "--json"]).json()["policy"].to_string()
 }
+
+#[test]
+fn a_policy_that_was_cut_to_nothing_is_not_taken_for_the_defaults() {
+    let sandbox = Sandbox::new();
+    for nothing in ["", " \n", "\u{feff}"] {
+        sandbox.write("feedback.json", nothing);
+        for (command, wanted) in [
+            (&["run", "--", "true"][..], 125),
+            (&["gate"], 2),
+            (&["policy", "--check"], 2),
+        ] {
+            let called = sandbox.call(command);
+            assert_eq!(called.status, wanted, "{command:?}: {}", called.stderr);
+            assert!(
+                called.stderr.contains("empty; write `{}`"),
+                "{}",
+                called.stderr
+            );
+        }
+    }
+    assert!(sandbox.records().is_empty());
+}

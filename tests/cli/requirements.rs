@@ -183,3 +183,16 @@ fn evidence_can_be_asked_for_since_a_record_or_a_time() {
         .call(["gate", "--last", "--since", "1h"])
         .says(2, &["--since"]);
 }
+
+#[test]
+fn no_option_turns_a_failing_code_into_what_a_requirement_asks_for() {
+    let sandbox = project();
+    sandbox.write("src/code", "1\n");
+    let refused = sandbox.call(["run", "--expect-exit", "0,1", "--", "sh", "check.sh"]);
+    assert_eq!(refused.status, 125, "{}", refused.stdout);
+    assert!(refused.stderr.contains("`tests`"), "{}", refused.stderr);
+    assert!(sandbox.records().is_empty(), "nothing was run");
+    // What meets no requirement may say so.
+    let other = sandbox.call(["run", "--expect-exit", "1", "--", "false"]);
+    assert_eq!(other.status, 0, "{}", other.stderr);
+}

@@ -68,6 +68,8 @@ pub(super) fn of_pattern(pattern: &str) -> Option<Needles> {
     while let Some(c) = rest.next() {
         match c {
             '\\' => match rest.next()? {
+                // The beginning and the end of a word, as `\b`.
+                '<' | '>' => longest.keep(),
                 plain if plain.is_ascii_punctuation() => longest.run.push(plain),
                 'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'A' | 'z' | 'B' => longest.keep(),
                 'b' if rest.peek() != Some(&'{') => longest.keep(),
@@ -88,6 +90,8 @@ pub(super) fn of_pattern(pattern: &str) -> Option<Needles> {
                 rest.find(|c| *c == '}')?;
             }
             '|' => found.push(longest.take()?),
+            // What repeats a repetition can allow none.
+            '+' if rest.peek().is_some_and(|next| "?*{".contains(*next)) => longest.drop_last(),
             '+' | '.' | '^' | '$' | ')' | ']' | '}' => longest.keep(),
             plain => longest.run.push(plain),
         }
@@ -178,6 +182,10 @@ mod tests {
             (r"^\d+ passed, 0 failed$", Some(vec![" passed, 0 failed"])),
             (r"tests? fine", Some(vec![" fine"])),
             (r"tests+ ok", Some(vec!["tests"])),
+            (r"foob+*c", Some(vec!["foo"])),
+            (r"foob+{0}c", Some(vec!["foo"])),
+            (r"\<panicked\>", Some(vec!["panicked"])),
+            (r"left\>pad", Some(vec!["left"])),
             (r"ab{0,3}cde", Some(vec!["cde"])),
             (r"\(12\) [a-z]+ x", Some(vec!["(12) "])),
             (r"a[]x]long", Some(vec!["long"])),
@@ -199,7 +207,8 @@ mod tests {
     #[test]
     fn no_match_is_without_what_is_needed() {
         let atoms = [
-            "a", "b", "a?", "b+", "[ab]", "(a|b)", "|", "c*", r"\d", "c{0,1}", ".",
+            "a", "b", "a?", "b+", "[ab]", "(a|b)", "|", "c*", r"\d", "c{0,1}", ".", "b+*", "b+{0}",
+            r"\<", r"\>",
         ];
         let lines = [
             "a", "b", "ab", "ba", "abc", "aab", "cab", "1a", "b1", "c1c", "bbca",

@@ -87,6 +87,36 @@ impl Expectations {
         self.0.is_empty()
     }
 
+    /// Returns whether a command that exited with `code` succeeded: every `exit-code` names it,
+    /// or there is none and it is 0.
+    #[must_use]
+    pub fn allow_code(&self, code: i64) -> bool {
+        let mut lists = self.exit_codes().peekable();
+        if lists.peek().is_none() {
+            return code == 0;
+        }
+        lists.all(|codes| codes.iter().any(|named| i64::from(*named) == code))
+    }
+
+    /// Returns whether `others` name an exit code that is no success here.
+    #[must_use]
+    pub fn are_widened_by(&self, others: &Self) -> bool {
+        let mut named = others.exit_codes().flatten();
+        named.any(|code| !self.allow_code(i64::from(*code)))
+    }
+
+    fn exit_codes(&self) -> impl Iterator<Item = &[i32]> {
+        self.0
+            .iter()
+            .filter_map(|expectation| match &expectation.check {
+                Check::ExitCode(codes) => Some(codes.as_slice()),
+                Check::Line(_)
+                | Check::NoLine(_)
+                | Check::MinCount { .. }
+                | Check::Within { .. } => None,
+            })
+    }
+
     /// Returns these and then `others`, without those that say the same as an earlier one.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use super::GatePolicy;
 use super::Others;
 use super::entry::{Object, Run};
 use super::freshness::Declared;
-use super::judge::Finding;
+use super::judge::{Finding, Judgement};
 use super::shown;
 use super::verdict::{Reason, ReasonCode};
 use crate::requirement::Requirement;
@@ -86,6 +86,22 @@ pub(super) fn lacking(
     let what = format!("is older than the {limit} that the requirement `{name}` allows");
     let code = ReasonCode::Stale;
     Some(Finding { code, what })
+}
+
+/// Judges the exit code by the requirement, whatever else the run was told to take for success.
+pub(super) fn judge_code(requirement: &Requirement, run: &Run, judgement: &mut Judgement) {
+    let Some(code) = run
+        .exit_code
+        .filter(|code| !requirement.expect.allow_code(*code))
+    else {
+        return;
+    };
+    if judgement.failures.is_empty() {
+        let name = &requirement.name;
+        let what =
+            format!("exited with code {code}, which is no success for the requirement `{name}`");
+        judgement.fails(ReasonCode::NonZeroExit, what);
+    }
 }
 
 /// What to do about a success that was not started under its requirement.

@@ -84,6 +84,28 @@ fn lint() -> Map<String, Value> {
     run(&policy(REQUIRED), "lint", &["cargo", "clippy"], 0)
 }
 
+/// Naming the code of a failure beforehand makes it a success, but not one that is required.
+#[test]
+fn a_code_that_only_the_command_line_names_meets_no_requirement() {
+    let widened = |id: &str, code: i32| {
+        let mut keys = tests(id, code);
+        let expected = json!({"kind": "exit-code", "expected": [101], "held": true, "seen": 101});
+        let expectations = keys["expectations"].as_array_mut().unwrap();
+        expectations.push(expected);
+        keys
+    };
+    let verdict = judged(&[widened("a", 101), lint()]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
+    let verdict = judged(&[tests("a", 1), widened("b", 101), lint()]);
+    let both = [
+        (ReasonCode::NonZeroExit, "a"),
+        (ReasonCode::NonZeroExit, "b"),
+    ];
+    assert_eq!(codes(&verdict), both, "and it makes up for nothing");
+    let verdict = judged(&[widened("a", 101), tests("b", 0), lint()]);
+    assert_eq!(verdict.decision, Decision::Pass);
+}
+
 #[test]
 fn every_requirement_needs_a_record_and_names_its_evidence() {
     let verdict = judged(&[]);

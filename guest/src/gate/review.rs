@@ -407,12 +407,12 @@ impl Review {
             return;
         }
         self.seen.insert(run.command_id.clone(), (content, place));
-        let standing = self.stand(run, started);
+        let claim = Claim::of(&self.policy, &self.folder, run, started);
+        let standing = self.stand(run, started, claim.meets);
         let same = fingerprint::same(run);
         if let (Standing::Success, Some(same)) = (&standing, same) {
             self.remember_success(same, place, started);
         }
-        let claim = Claim::of(&self.policy, &self.folder, run, started);
         let parent = self.parent(run);
         let failed = matches!(standing, Standing::Failed(_));
         let signature = run.failure_signature.as_deref().filter(|_| failed);
@@ -432,8 +432,12 @@ impl Review {
         });
     }
 
-    fn stand(&mut self, run: &Run, started: Option<Timestamp>) -> Standing {
+    fn stand(&mut self, run: &Run, started: Option<Timestamp>, meets: Option<usize>) -> Standing {
         let mut judgement = judge(&self.policy, run);
+        let required = meets.and_then(|place| self.policy.requirements.get(place));
+        if let Some(requirement) = required {
+            evidence::judge_code(requirement, run, &mut judgement);
+        }
         if started.is_some_and(|started| started.millis_after(self.now) > TOLERANCE_MS) {
             let at = run
                 .started_at

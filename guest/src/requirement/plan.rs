@@ -88,6 +88,14 @@ fn of_requirement<'a>(
              leave `--inputs` out"
         )));
     }
+    if requirement.expect.are_widened_by(declared) {
+        let name = &requirement.name;
+        let what = format!(
+            "`expect`: the requirement `{name}` of the policy says which exit codes are success, \
+             0 alone where it names none; leave `--expect-exit` out"
+        );
+        return Err(Fault::new(FaultCode::InvalidPolicy, what));
+    }
     let expect = requirement.expect.and(declared);
     let expect =
         expect.map_err(|what| Fault::new(FaultCode::InvalidPolicy, format!("`expect`: {what}")))?;
@@ -156,6 +164,12 @@ mod tests {
         request["expect"] = json!([{"kind": "line", "expected": "ok"}]);
         let plan = planned(&request).unwrap();
         assert_eq!(plan["expect"].as_array().unwrap().len(), 2);
+        request["expect"] = json!([{"kind": "exit-code", "expected": [0]}]);
+        assert!(planned(&request).is_ok(), "what is success anyway");
+        request["expect"] = json!([{"kind": "exit-code", "expected": [0, 101]}]);
+        let fault = planned(&request).unwrap_err();
+        assert!(fault.message.contains("`tests`"), "{}", fault.message);
+        request["expect"] = json!([]);
         request["inputs"] = json!(["README.md"]);
         let fault = planned(&request).unwrap_err();
         assert!(fault.message.contains("`tests`"), "{}", fault.message);
