@@ -2,6 +2,11 @@
 //!
 //! Bodies that look like those of keys and are none are in `key_tests`.
 
+#![expect(
+    clippy::string_slice,
+    reason = "test code: the texts are ASCII, and a failure must be loud"
+)]
+
 use super::tests::rules;
 use super::*;
 use crate::record::base64;
