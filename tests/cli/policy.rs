@@ -89,7 +89,7 @@ const WRONG: [(&str, &str); 14] = [
 #[test]
 fn the_policy_in_the_readme_is_valid_and_every_key_is_told_there() {
     let sandbox = Sandbox::new();
-    sandbox.write("feedback.json", &block("json: feedback.json"));
+    sandbox.write("feedback.json", block("json: feedback.json"));
     let called = sandbox.call(["policy", "--check"]);
     assert_eq!(called.status, 0, "{}", called.stderr);
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));

@@ -109,7 +109,9 @@ fn seen(seen: &Value) -> String {
             let line = seen.get("line").and_then(Value::as_u64).unwrap_or(0);
             format!("saw {} line {line}: {}", part("in"), part("text"))
         }
-        other => format!("saw {other}"),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            format!("saw {seen}")
+        }
     }
 }
 
