@@ -18,6 +18,19 @@ fn wrong_usage_is_one_line_that_names_the_object() {
     sandbox
         .call(["run", "--timeout", "0s", "--", "true"])
         .says(125, &["0s"]);
+    // Of `run`, 1 to 124 belong to the command: also where options stand before it.
+    for options in [
+        &["--component", "x.wasm"][..],
+        &["--component=x.wasm"],
+        &["--nope"],
+    ] {
+        sandbox
+            .call(options.iter().chain(&["run", "--nope", "--", "true"]))
+            .says(125, &["--nope", "feedback run --help"]);
+        sandbox
+            .call(options.iter().chain(&["gate", "--nope"]))
+            .says(2, &["--nope", "feedback gate --help"]);
+    }
     sandbox.call(["gate", "--nope"]).says(2, &["--nope"]);
     sandbox.call(["nope"]).says(2, &["nope"]);
     sandbox.call([] as [&str; 0]).says(2, &["feedback --help"]);

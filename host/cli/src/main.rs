@@ -118,18 +118,14 @@ fn explain(error: &clap::Error) -> ExitCode {
         return Failure::undecided("a command is missing; see `feedback --help`").report();
     }
     let said = usage::told(error);
-    let command = std::env::args().nth(1).filter(|name| {
-        Arguments::command()
-            .get_subcommands()
-            .any(|command| command.get_name() == name)
+    let all = Arguments::command();
+    let names: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
+    let command = usage::meant(std::env::args_os().skip(1), &names);
+    let help = command.map_or("feedback --help".to_owned(), |name| {
+        format!("feedback {name} --help")
     });
-    let help = command
-        .as_deref()
-        .map_or("feedback --help".to_owned(), |name| {
-            format!("feedback {name} --help")
-        });
     let message = format!("{said}; see `{help}`");
-    if command.as_deref() == Some("run") {
+    if command == Some("run") {
         Failure::runner(message).report()
     } else {
         Failure::undecided(message).report()

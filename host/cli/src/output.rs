@@ -188,7 +188,8 @@ fn not_kept(record: &str) -> Failure {
     ))
 }
 
-fn unusable(error: &OutputError) -> Failure {
+/// Says why a kept output is not read, and what tells more.
+pub(crate) fn unusable(error: &OutputError) -> Failure {
     Failure::undecided(match error {
         OutputError::Store(error) => of_store(error),
         OutputError::Missing(_) | OutputError::Changed(_) => {

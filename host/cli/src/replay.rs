@@ -3,13 +3,14 @@
 //! It runs nothing and keeps no record.
 
 mod difference;
+mod source;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use feedback_host::component::{Component, Session, Verdict};
-use feedback_host::ending::Source;
+use feedback_host::ending;
 use feedback_host::lookup;
 use feedback_host::project::Project;
 use feedback_host::scribe::ComponentScribe;
@@ -20,21 +21,27 @@ use crate::failure::{self, DIFFERENT, Failure};
 use crate::gate;
 use crate::place::Place;
 use crate::show::not_found;
-use crate::texts::{self, Input, Onward};
+use crate::texts::{self, Onward};
 
 use difference::Difference;
+use source::Source;
 
 /// Make a record's excerpt and verdict anew: exit 0 identical, 1 different, 2 cannot decide
 ///
 /// The output goes through the same component, or through the one that `--component` names, under
 /// the policy and with the secrets of the environment as they are now. Where the run had
 /// `--max-bytes`, `--head` or `--tail`, give them again.
+///
+/// Without `--with` it is what the run kept of its output (`feedback run --keep-output`). That text
+/// is redacted and normalised already, so only the excerpt, the numbers of its lines and the verdict
+/// are compared: what was redacted, and how many bytes the command printed, cannot be seen in it.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// The command id, or as much of its beginning or end as is unique
     id: String,
     /// What the command printed: its standard output, and its standard error where it has one
-    #[arg(long, value_name = "FILE", num_args = 1..=2, required = true)]
+    /// [default: what the run kept]
+    #[arg(long, value_name = "FILE", num_args = 1..=2)]
     with: Vec<PathBuf>,
     /// Print the answer as JSON
     #[arg(long)]
@@ -57,17 +64,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             arguments.id
         )));
     }
+    let mut source = Source::of(&arguments.with, &project.record_file, &line)?;
     let mut session = texts::session_of(&component, &project)?;
-    let kept = rebuild(&mut session, arguments)?;
-    let rebuilt = difference::replace(&record, &kept);
+    let made = rebuild(&mut session, &mut source, &arguments.budget)?;
+    let rebuilt = difference::replace(&record, &made, source.is_raw());
     let verdicts = (
         judge(&project, &record, &line)?,
         session
             .may_continue(&rebuilt.to_string())
             .map_err(Failure::undecided)?,
     );
-    let found = difference::first(&record, &rebuilt).or_else(|| of_verdicts(&verdicts));
-    let answer = answer(&component, &project, &record, found.as_ref(), &verdicts.1);
+    let found = difference::first(&record, &rebuilt)
+        .or_else(|| difference::of_redactions(&record, &made).filter(|_| source.is_raw()))
+        .or_else(|| of_verdicts(&verdicts));
+    let answer = json!({
+        "command_id": record.get("command_id"),
+        "identical": found.is_none(),
+        "difference": found.as_ref().map(Difference::as_json),
+        "verdict": gate::as_json(&verdicts.1),
+        "output": source.name(),
+        "component": component.digest(),
+        "component_of_record": record.get("component"),
+        "policy": project.policy_digest(),
+        "policy_of_record": record.get("policy"),
+    });
     let shown = if arguments.json {
         answer.to_string()
     } else {
@@ -84,27 +104,21 @@ fn find(project: &Project, id: &str) -> Result<String, Failure> {
     lookup::find(&project.record_file, id, &mut scribe).map_err(not_found)
 }
 
-/// Where the output is: what was given. Output that was kept with a record would be found here.
-fn output(arguments: &Arguments) -> impl Iterator<Item = (Source, &Path)> {
-    let files = arguments.with.iter().map(PathBuf::as_path);
-    [Source::Stdout, Source::Stderr].into_iter().zip(files)
-}
-
 /// Makes the excerpt.
-fn rebuild(session: &mut Session, arguments: &Arguments) -> Result<Value, Failure> {
+fn rebuild(session: &mut Session, source: &mut Source, budget: &Budget) -> Result<Value, Failure> {
     let capture = session
-        .start_capture(&arguments.budget.options())
+        .start_capture(&budget.options())
         .map_err(Failure::undecided)?;
-    for (source, path) in output(arguments) {
-        Input::plain(Some(path))?.each(|bytes| {
+    for (stream, input) in source.inputs() {
+        input.each(|bytes| {
             session
-                .push(&capture, source, bytes)
+                .push(&capture, *stream, bytes)
                 .map_err(Failure::undecided)?;
             Ok(Onward::Yes)
         })?;
     }
-    for source in [Source::Stdout, Source::Stderr] {
-        session.end(&capture, source).map_err(Failure::undecided)?;
+    for stream in [ending::Source::Stdout, ending::Source::Stderr] {
+        session.end(&capture, stream).map_err(Failure::undecided)?;
     }
     let kept = session
         .finish_capture(capture)
@@ -133,25 +147,6 @@ fn of_verdicts((kept, rebuilt): &(Verdict, Verdict)) -> Option<Difference> {
     Difference::of("verdict", &kept, &rebuilt)
 }
 
-fn answer(
-    component: &Component,
-    project: &Project,
-    record: &Value,
-    found: Option<&Difference>,
-    verdict: &Verdict,
-) -> Value {
-    json!({
-        "command_id": record.get("command_id"),
-        "identical": found.is_none(),
-        "difference": found.map(Difference::as_json),
-        "verdict": gate::as_json(verdict),
-        "component": component.digest(),
-        "component_of_record": record.get("component"),
-        "policy": project.policy_digest(),
-        "policy_of_record": record.get("policy"),
-    })
-}
-
 fn as_text(answer: &Value, found: Option<&Difference>) -> String {
     let said = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or("unknown");
     let mut lines = vec![match found {
@@ -161,6 +156,7 @@ fn as_text(answer: &Value, found: Option<&Difference>) -> String {
         ),
         Some(difference) => format!("different: {}", difference.as_text()),
     }];
+    lines.push(format!("  output: {}", said("output")));
     for what in ["component", "policy"] {
         let (now, then) = (said(what), said(&format!("{what}_of_record")).to_owned());
         lines.push(if now == then {

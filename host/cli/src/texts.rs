@@ -133,6 +133,14 @@ impl Input {
         }
     }
 
+    /// Takes a file that is open already.
+    pub(crate) fn of_file(name: PathBuf, file: File) -> Self {
+        Self {
+            name,
+            reader: Box::new(file),
+        }
+    }
+
     /// Opens a file or standard input, and unpacks it where it is gzip. `watch` may count what
     /// is read.
     pub(crate) fn unpacked(

@@ -1,17 +1,18 @@
 //! Loads a component and refuses one that could do anything but answer.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::{fmt, fs, io};
+use std::{fmt, fs};
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component as Compiled, Linker};
-use wasmtime::{Engine, OptLevel, Store};
+use wasmtime::{Engine, Store};
 
 use super::bindings::{PolicyComponent, PolicyComponentPre};
 use super::limits::{Limiter, OUTPUT_LIMIT, STEP_LIMIT, Trap};
-use super::{cache, config};
+use super::load_error::LoadError;
+use super::{cache, engine};
 
 /// The built-in component's bytes.
 static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/feedback.wasm"));
@@ -24,9 +25,10 @@ pub const SOURCES_DIGEST: &str = env!("FEEDBACK_COMPONENT_SOURCES");
 /// The compiler that this program was built with.
 pub const TOOLCHAIN: &str = env!("FEEDBACK_COMPONENT_TOOLCHAIN");
 
-/// The package and version that every exported interface must carry.
-const CONTRACT: &str = "feedback:policy/";
-const CONTRACT_VERSION: &str = "0.1.";
+/// The package that every exported interface must carry.
+pub(super) const CONTRACT: &str = "feedback:policy/";
+/// The beginning of every version of it that is understood.
+pub(super) const CONTRACT_VERSION: &str = "0.1.";
 /// The interfaces that the contract asks for.
 const INTERFACES: [&str; 8] = [
     "types",
@@ -93,58 +95,13 @@ pub struct Description {
     pub rule_set: String,
 }
 
-/// Why a component is not used. Whoever chose it must choose another.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The file cannot be read.
-    #[error("component `{}`: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The component in a file cannot be used.
-    #[error("component `{}`: {source}", path.display())]
-    InFile {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: Box<Self>,
-    },
-    /// The bytes are a plain module.
-    #[error("this is a core module, not a component")]
-    CoreModule,
-    /// The bytes are no component.
-    #[error("not a component: {0}")]
-    NotAComponent(String),
-    /// It wants something from outside.
-    #[error("the component wants `{0}`: refused, since a policy must not import anything")]
-    Imports(String),
-    /// It is a component of another kind.
-    #[error("the component does not export `{CONTRACT}{0}@{CONTRACT_VERSION}x`")]
-    MissingInterface(&'static str),
-    /// Its interfaces are there, but not as the contract has them.
-    #[error("the component does not follow the contract: {0}")]
-    Contract(String),
-    /// The engine cannot be set up on this machine.
-    #[error("the engine cannot start: {0}")]
-    Engine(String),
-    /// The system gives no memory for an instance: whoever limits this process must act.
-    #[error("no memory for the component: {0}; a limit on addresses (`ulimit -v`) is too low")]
-    NoRoom(String),
-    /// An instance could not be made, or stopped while it was.
-    #[error("the component cannot be instantiated: {0}")]
-    Instantiate(Trap),
-}
-
 impl Component {
     /// Returns the built-in component.
     ///
     /// # Errors
     /// Only where the engine cannot start on this machine.
     pub fn built_in() -> Result<Self, LoadError> {
-        let engine = engine()?;
+        let engine = engine::plain()?;
         let origin = if env!("FEEDBACK_COMPONENT_ORIGIN") == "source" {
             Origin::Source
         } else {
@@ -187,7 +144,7 @@ impl Component {
     }
 
     fn given(bytes: &[u8], cache: Option<&cache::Cache>) -> Result<Self, LoadError> {
-        let engine = counting_engine()?;
+        let engine = engine::counting()?;
         let digest = hex(&Sha256::digest(bytes));
         let kept = cache.and_then(|cache| cache.load(&engine, &digest));
         let compiled = match kept {
@@ -330,7 +287,7 @@ impl Component {
         let instance = self
             .instances
             .instantiate(&mut store)
-            .map_err(|error| not_instantiated(&error))?;
+            .map_err(|error| LoadError::of_instance(&error))?;
         Ok((store, instance))
     }
 }
@@ -343,53 +300,6 @@ pub(super) fn refill(store: &mut Store<Limiter>, steps: u64) {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// An engine for components that someone else wrote: their steps are counted, so that one that
-/// never ends stops, and at the same step on every machine.
-fn counting_engine() -> Result<Engine, LoadError> {
-    let mut config = config::config();
-    config.consume_fuel(true);
-    Engine::new(&config).map_err(|error| LoadError::Engine(format!("{error:#}")))
-}
-
-fn engine() -> Result<Engine, LoadError> {
-    let mut config = config::config();
-    if is_address_space_scarce() {
-        // Code for so little reservation checks every access, so it is compiled anew; quickly,
-        // as that is done for every run.
-        config.memory_reservation(SMALL_RESERVATION);
-        config.cranelift_opt_level(OptLevel::None);
-    }
-    Engine::new(&config).map_err(|error| LoadError::Engine(format!("{error:#}")))
-}
-
-/// The engine reserves 4 GiB of addresses for each instance, of which a run has two at once, so that
-/// its code need not check where it reads; it uses but a few megabytes of them.
-const ENOUGH_ADDRESS_SPACE: u64 = 10 << 30;
-/// More than [`super::limits::MEMORY_LIMIT`], so that no memory ever moves.
-const SMALL_RESERVATION: u64 = 64 << 20;
-
-fn is_address_space_scarce() -> bool {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::As);
-    limit
-        .current
-        .is_some_and(|bytes| bytes < ENOUGH_ADDRESS_SPACE)
-}
-
-/// Says why an instance could not be made.
-fn not_instantiated(error: &wasmtime::Error) -> LoadError {
-    let has_no_room = error.chain().any(|cause| {
-        let errno = cause.downcast_ref::<rustix::io::Errno>();
-        let system = cause.downcast_ref::<io::Error>();
-        errno == Some(&rustix::io::Errno::NOMEM)
-            || system.is_some_and(|error| error.kind() == io::ErrorKind::OutOfMemory)
-    });
-    if has_no_room {
-        LoadError::NoRoom(format!("{error:#}"))
-    } else {
-        LoadError::Instantiate(Trap::of(error))
-    }
 }
 
 fn compile(engine: &Engine, bytes: &[u8]) -> Result<Compiled, LoadError> {

@@ -6,7 +6,14 @@ use serde_json::{Value, json};
 const FIELDS: [&str; 4] = ["stdout_tail", "stderr_tail", "stdout", "stderr"];
 
 /// What only the host could see of a stream.
-const OF_THE_HOST: [&str; 2] = ["end_seen", "last_byte_ms"];
+const OF_THE_HOST: [&str; 3] = ["end_seen", "last_byte_ms", "kept"];
+/// What cannot be seen any more in a text that is decoded, normalised and redacted.
+const OF_RAW_OUTPUT: [&str; 4] = [
+    "bytes",
+    "frames_collapsed",
+    "invalid_bytes",
+    "controls_removed",
+];
 
 /// How much of both sides is shown, in characters.
 const SHOWN: usize = 60;
@@ -23,8 +30,9 @@ pub(super) struct Difference {
     rebuilt: String,
 }
 
-/// Returns the record with what the output says put in its place.
-pub(super) fn replace(record: &Value, kept: &Value) -> Value {
+/// Returns the record with what the output says put in its place. Of output that is not raw, the
+/// numbers that it does not tell are left as they are.
+pub(super) fn replace(record: &Value, kept: &Value, is_raw: bool) -> Value {
     let mut rebuilt = record.clone();
     let Some(members) = rebuilt.as_object_mut() else {
         return rebuilt;
@@ -32,7 +40,8 @@ pub(super) fn replace(record: &Value, kept: &Value) -> Value {
     for field in FIELDS {
         let mut new = kept.get(field).cloned().unwrap_or_default();
         if let (Some(new), Some(old)) = (new.as_object_mut(), record.get(field)) {
-            for key in OF_THE_HOST {
+            let unseen = if is_raw { &[][..] } else { &OF_RAW_OUTPUT };
+            for key in OF_THE_HOST.iter().chain(unseen).copied() {
                 match old.get(key) {
                     Some(seen) => new.insert(key.to_owned(), seen.clone()),
                     None => new.remove(key),
@@ -51,6 +60,26 @@ pub(super) fn first(record: &Value, rebuilt: &Value) -> Option<Difference> {
         let side = |value: &'_ Value| value.get(field).cloned().unwrap_or_else(|| none.clone());
         Difference::of(field, &side(record), &side(rebuilt))
     })
+}
+
+/// Returns the first difference in what was redacted in the two streams. What else a record had to
+/// redact, and its totals, are not of the output.
+pub(super) fn of_redactions(record: &Value, made: &Value) -> Option<Difference> {
+    let lines = |side: &Value| -> Vec<Value> {
+        let lines = side.pointer("/redactions/lines").and_then(Value::as_array);
+        let of_stream = |line: &&Value| {
+            let place = line.get("in").and_then(Value::as_str);
+            matches!(place, Some("stdout" | "stderr"))
+        };
+        let lines = lines.into_iter().flatten();
+        lines.filter(of_stream).cloned().collect()
+    };
+    let (old, mut new) = (lines(record), lines(made));
+    // A record names a limited number of lines, and other keys may have taken their room.
+    if record.pointer("/redactions/lines_omitted").is_some() {
+        new.truncate(old.len());
+    }
+    Difference::of("redactions.lines", &Value::Array(old), &Value::Array(new))
 }
 
 impl Difference {
@@ -167,12 +196,42 @@ mod tests {
 
     #[test]
     fn what_only_the_host_saw_is_taken_over() {
-        let record = json!({"stdout": {"bytes": 1, "end_seen": false, "last_byte_ms": 5}});
-        let kept = json!({"stdout": {"bytes": 1, "end_seen": true}});
-        let rebuilt = replace(&record, &kept);
+        let record =
+            json!({"stdout": {"bytes": 1, "end_seen": false, "last_byte_ms": 5, "kept": {}}});
+        let made = json!({"stdout": {"bytes": 1, "end_seen": true}});
+        assert_eq!(first(&record, &replace(&record, &made, true)), None);
+    }
+
+    #[test]
+    fn what_redacted_output_does_not_tell_is_taken_over_from_the_record() {
+        let record = json!({"stdout": {"bytes": 9, "lines": 1, "controls_removed": 2}});
+        let made = json!({"stdout": {"bytes": 5, "lines": 1}});
+        assert_eq!(first(&record, &replace(&record, &made, false)), None);
+        assert!(first(&record, &replace(&record, &made, true)).is_some());
+        let more = json!({"stdout": {"bytes": 5, "lines": 2}});
+        assert!(first(&record, &replace(&record, &more, false)).is_some());
+    }
+
+    #[test]
+    fn what_was_redacted_is_compared_line_for_line_in_the_streams_alone() {
+        let found =
+            |place: &str, line: u64| json!({"in": place, "line": line, "rule": "jwt", "count": 1});
+        let redactions = |lines: &[Value]| json!({"redactions": {"lines": lines}});
+        let record = redactions(&[found("command", 1), found("stdout", 3)]);
         assert_eq!(
-            Difference::of("x", &record["stdout"], &rebuilt["stdout"]),
+            of_redactions(&record, &redactions(&[found("stdout", 3)])),
             None
         );
+        let other = of_redactions(&record, &redactions(&[found("stdout", 4)])).unwrap();
+        assert_eq!(other.field, "redactions.lines");
+        let none = json!({"redactions": {}});
+        assert!(of_redactions(&record, &none).is_some());
+        assert_eq!(of_redactions(&none, &none), None);
+        // The record had no room for the second.
+        let mut short = record.clone();
+        short["redactions"]["lines_omitted"] = json!(1);
+        let more = redactions(&[found("stdout", 3), found("stdout", 5)]);
+        assert_eq!(of_redactions(&short, &more), None);
+        assert!(of_redactions(&record, &more).is_some());
     }
 }

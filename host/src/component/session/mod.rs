@@ -9,7 +9,8 @@ use wasmtime::component::ResourceAny;
 
 use super::bindings::{Fault, PolicyComponent};
 use super::limits::{Limiter, Trap};
-use super::load::{Component, LoadError, refill};
+use super::load::{Component, refill};
+use super::load_error::LoadError;
 
 // Makes one call unless the instance has stopped, and gives the instance up where it stops now.
 // Stands before the modules that use it.
