@@ -50,6 +50,7 @@ mod replay;
 mod reports;
 mod requirements;
 mod runs;
+mod sarif;
 mod schema;
 mod secrets;
 mod show;
