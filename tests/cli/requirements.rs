@@ -196,3 +196,18 @@ fn no_option_turns_a_failing_code_into_what_a_requirement_asks_for() {
     let other = sandbox.call(["run", "--expect-exit", "1", "--", "false"]);
     assert_eq!(other.status, 0, "{}", other.stderr);
 }
+
+#[test]
+fn a_store_that_was_copied_from_another_checkout_meets_no_requirement() {
+    let policy = r#"{"gate": {"requirements": [{"name": "lint", "command": ["true"]}]}}"#;
+    let (other, here) = (Sandbox::new(), Sandbox::new());
+    for sandbox in [&other, &here] {
+        sandbox.write("feedback.json", policy);
+    }
+    other.run(["true"]);
+    assert_eq!(judged(&other, &[]), (0, Vec::new()));
+    fs::copy(other.record_file(), here.record_file()).expect("copied");
+    assert_eq!(judged(&here, &[]), (1, vec!["lint never-run".to_owned()]));
+    here.run(["true"]);
+    assert_eq!(judged(&here, &[]), (0, Vec::new()));
+}

@@ -2,6 +2,8 @@
 //!
 //! It does not judge how a run ended; that is done before, for every run alike.
 
+use std::rc::Rc;
+
 use super::GatePolicy;
 use super::Others;
 use super::entry::{Object, Run};
@@ -9,6 +11,7 @@ use super::freshness::Declared;
 use super::judge::{Finding, Judgement};
 use super::shown;
 use super::verdict::{Reason, ReasonCode};
+use crate::redact::{Rules, redact, redact_args};
 use crate::requirement::Requirement;
 use crate::timestamp::Timestamp;
 
@@ -36,7 +39,7 @@ impl Claim {
         let is_marked = |requirement: &Requirement| {
             mark.is_some_and(|Object(mark)| {
                 mark.name.as_ref() == Some(&requirement.name)
-                    && mark.digest.as_ref() == Some(&requirement.digest(&policy.inputs))
+                    && mark.digest.as_ref() == Some(&requirement.digest(&policy.inputs, folder))
             })
         };
         let marked = policy.requirements.iter().position(is_marked);
@@ -109,11 +112,17 @@ pub(super) const DECLARE: &str =
     "run the same command again with `feedback run`, which declares beforehand what is required";
 
 /// The reason where nothing was ever run: `what` is what is missing.
-pub(super) fn no_record(requirement: &Requirement, what: &str, since: bool) -> Reason {
-    let command = shown::command(requirement.command.source());
+pub(super) fn no_record(
+    rules: &Rc<Rules>,
+    requirement: &Requirement,
+    what: &str,
+    since: bool,
+) -> Reason {
+    let (command, _) = redact_args(rules, requirement.command.source());
+    let command = shown::command(&command);
     let place = match requirement.cwd.source() {
         "." => String::new(),
-        folder => format!(" in `{}`", shown::text(folder)),
+        folder => format!(" in `{}`", shown::text(&redact(rules, folder).0)),
     };
     let since = if since { " since then" } else { "" };
     let message = format!(

@@ -210,6 +210,35 @@ fn a_look_alike_is_no_evidence() {
 }
 
 #[test]
+fn a_record_of_another_copy_of_the_project_is_no_evidence_here() {
+    let copied = review(
+        &policy(REQUIRED),
+        &json!({ "folder": "/copy" }),
+        &unchanged(),
+        &[lint()],
+    );
+    assert_eq!(codes(&copied), [(ReasonCode::NeverRun, ""); 2]);
+}
+
+/// The verdict goes to reports and build servers; the policy stays where it is.
+#[test]
+fn a_secret_in_a_requirement_is_not_told() {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let policy = policy(
+        &json!({"gate": {"requirements": [
+            {"name": "deploy", "command": ["curl", "-u", format!("me:{secret}")], "cwd": secret}]}})
+        .to_string(),
+    );
+    let verdict = review(&policy, &json!({}), &unchanged(), &[]);
+    let told = &verdict.reasons[0].message;
+    assert!(
+        told.contains("`curl") && told.contains("[REDACTED"),
+        "{told}"
+    );
+    assert!(!told.contains(&secret[4..12]), "{told}");
+}
+
+#[test]
 fn a_run_without_what_is_required_is_refused_with_the_way_out() {
     for (key, value) in [
         ("requirement", Value::Null),

@@ -291,7 +291,12 @@ impl Review {
         for (number, requirement) in self.policy.requirements.iter().enumerate() {
             let meets = |attempt: &Attempt| attempt.claim.meets == Some(number);
             let Some(place) = self.attempts.iter().rposition(meets) else {
-                let reason = evidence::no_record(requirement, "no record", self.since.is_some());
+                let reason = evidence::no_record(
+                    &self.rules,
+                    requirement,
+                    "no record",
+                    self.since.is_some(),
+                );
                 required.never_run.push(reason);
                 continue;
             };
@@ -330,8 +335,10 @@ impl Review {
                 && !evidence.iter().any(|met| met.requirement == *name)
         });
         let since = self.since.is_some();
-        open.map(|requirement| evidence::no_record(requirement, "no usable record", since))
-            .collect()
+        open.map(|requirement| {
+            evidence::no_record(&self.rules, requirement, "no usable record", since)
+        })
+        .collect()
     }
 
     /// The runs that have begun and not ended. Where others do not count, open ones do not.

@@ -64,10 +64,12 @@ impl Requirement {
     }
 
     /// Returns what tells one wording from another: the digest of all that is applied before the
-    /// run. A new age does not void what was recorded.
+    /// run, and of the folder of the policy, so that a record of another copy of the project is
+    /// none of this one. A new age does not void what was recorded.
     #[must_use]
-    pub fn digest(&self, default: &InputPatterns) -> String {
+    pub fn digest(&self, default: &InputPatterns, folder: &str) -> String {
         let declared = json!({
+            "folder": folder,
             "command": self.command,
             "cwd": self.cwd,
             "expect": self.expect,

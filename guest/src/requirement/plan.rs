@@ -57,7 +57,19 @@ pub fn plan(policy: &Policy, request_json: &str) -> Result<String, Fault> {
         .iter()
         .find(|requirement| requirement.fits(&intended.folder, &intended.cwd, &intended.command));
     let planned = match required.filter(|_| !intended.exploration) {
-        Some(requirement) => of_requirement(requirement, &gate.inputs, &given, &intended.expect)?,
+        Some(requirement) => {
+            let mark = Mark {
+                name: &requirement.name,
+                digest: requirement.digest(&gate.inputs, &intended.folder),
+            };
+            let inputs = requirement.inputs(&gate.inputs);
+            let expect = of_requirement(requirement, inputs, &given, &intended.expect)?;
+            Plan {
+                requirement: Some(mark),
+                expect,
+                inputs,
+            }
+        }
         None => Plan {
             requirement: None,
             expect: intended.expect,
@@ -72,41 +84,30 @@ pub fn plan(policy: &Policy, request_json: &str) -> Result<String, Fault> {
     document::write("plan", &planned)
 }
 
-/// What the requirement asks for, and what else was declared. Its inputs are taken as they are:
-/// others would make the evidence rest on less.
-fn of_requirement<'a>(
-    requirement: &'a Requirement,
-    default: &'a InputPatterns,
+/// What the requirement expects, and what else was declared. Its inputs and its codes of success
+/// are taken as they are: others would make the evidence rest on less.
+fn of_requirement(
+    requirement: &Requirement,
+    inputs: &InputPatterns,
     given: &InputPatterns,
     declared: &Expectations,
-) -> Result<Plan<'a>, Fault> {
-    let inputs = requirement.inputs(default);
+) -> Result<Expectations, Fault> {
+    let name = &requirement.name;
     if !given.is_empty() && given != inputs {
-        let name = &requirement.name;
         return Err(wrong(&format!(
             "the requirement `{name}` of the policy says which files this run depends on; \
              leave `--inputs` out"
         )));
     }
+    let fault = |what: &str| Fault::new(FaultCode::InvalidPolicy, format!("`expect`: {what}"));
     if requirement.expect.are_widened_by(declared) {
-        let name = &requirement.name;
-        let what = format!(
-            "`expect`: the requirement `{name}` of the policy says which exit codes are success, \
-             0 alone where it names none; leave `--expect-exit` out"
-        );
-        return Err(Fault::new(FaultCode::InvalidPolicy, what));
+        return Err(fault(&format!(
+            "the requirement `{name}` of the policy says which exit codes are success, 0 alone \
+             where it names none; leave `--expect-exit` out"
+        )));
     }
     let expect = requirement.expect.and(declared);
-    let expect =
-        expect.map_err(|what| Fault::new(FaultCode::InvalidPolicy, format!("`expect`: {what}")))?;
-    Ok(Plan {
-        requirement: Some(Mark {
-            name: &requirement.name,
-            digest: requirement.digest(default),
-        }),
-        expect,
-        inputs,
-    })
+    expect.map_err(|what| fault(&what))
 }
 
 fn wrong(what: &str) -> Fault {
