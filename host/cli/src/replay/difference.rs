@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 /// The keys of a record that come from the output alone.
 const FIELDS: [&str; 4] = ["stdout_tail", "stderr_tail", "stdout", "stderr"];
 
-/// What only the host could see of a stream.
-const OF_THE_HOST: [&str; 2] = ["end_seen", "last_byte_ms"];
+/// What only the host could see of a stream, or did with it: `kept` names files beside the record.
+const OF_THE_HOST: [&str; 3] = ["end_seen", "last_byte_ms", "kept"];
 
 /// How much of both sides is shown, in characters.
 const SHOWN: usize = 60;
@@ -167,7 +167,9 @@ mod tests {
 
     #[test]
     fn what_only_the_host_saw_is_taken_over() {
-        let record = json!({"stdout": {"bytes": 1, "end_seen": false, "last_byte_ms": 5}});
+        let record = json!({"stdout": {
+            "bytes": 1, "end_seen": false, "last_byte_ms": 5, "kept": {"file": "x.stdout"},
+        }});
         let kept = json!({"stdout": {"bytes": 1, "end_seen": true}});
         let rebuilt = replace(&record, &kept);
         assert_eq!(
