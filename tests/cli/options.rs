@@ -239,6 +239,8 @@ fn a_variable_that_cannot_be_set_is_refused_on_record() {
     let called = run(&sandbox, &["--env", typed, "--", "touch", "started"]);
     called.says(125, &["--env", "NAME=VALUE"]);
     assert!(!called.stderr.contains(typed), "{}", called.stderr);
+    let called = run(&sandbox, &["--env", "A", "--", "touch", "started"]);
+    called.says(125, &["--env <NAME=VALUE>", "write NAME=VALUE"]);
     for option in ["--timeout", "--head", "--durability"] {
         let typed = "a-value-that-nobody-meant";
         let called = run(&sandbox, &[option, typed, "--", "touch", "started"]);

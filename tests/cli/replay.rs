@@ -47,6 +47,16 @@ fn the_same_output_is_identical() {
 }
 
 #[test]
+fn the_output_that_a_run_kept_does_not_make_it_different() {
+    let sandbox = Sandbox::new();
+    sandbox.write("out.txt", "one\ntwo\n");
+    let run = sandbox.call(["run", "--json", "--keep-output", "--", "cat", "out.txt"]);
+    let id = text(&run.json(), "command_id").to_owned();
+    let same = sandbox.call(["replay", &id, "--with", "out.txt"]);
+    assert_eq!(same.status, 0, "{}{}", same.stdout, same.stderr);
+}
+
+#[test]
 fn another_output_is_told_with_the_place() {
     let sandbox = Sandbox::new();
     let id = printed(&sandbox, "one\ntwo\nthree\n", "");

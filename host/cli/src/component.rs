@@ -128,13 +128,12 @@ fn as_text(known: &Value) -> String {
             count("/typical_record/output_bytes"),
             count("/limits/output_bytes")
         ),
-        format!(
-            "  steps     {} of {}",
-            count("/typical_record/steps_of_a_call"),
-            number("/limits/steps").map_or(
-                "any number, since it is built in".to_owned(),
-                |steps| format!("{} a call", grouped(steps))
-            )
+        number("/limits/steps").map_or(
+            "  steps     not counted, since it is built in".to_owned(),
+            |steps| {
+                let used = count("/typical_record/steps_of_a_call");
+                format!("  steps     {used} of {} a call", grouped(steps))
+            },
         ),
         format!(
             "  time      {} µs for {} calls over {} bytes of output",

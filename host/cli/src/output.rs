@@ -203,7 +203,10 @@ fn nothing(open: &[(Kept, Option<Whole>)], wanted: &Wanted) -> String {
     let lines = |whole: &Option<Whole>| whole.as_ref().map_or(0, |whole| whole.lines);
     let counts: Vec<String> = open
         .iter()
-        .map(|(kept, whole)| format!("{} has {} lines", word(kept.source), lines(whole)))
+        .map(|(kept, whole)| match lines(whole) {
+            1 => format!("{} has 1 line", word(kept.source)),
+            lines => format!("{} has {lines} lines", word(kept.source)),
+        })
         .collect();
     let none = if wanted.grep.is_some() {
         "no line matches"

@@ -48,8 +48,12 @@ pub(crate) fn told(error: &clap::Error) -> String {
             continue;
         };
         if never || typed.len() > LONGEST_REPEATED {
-            // It stands in the sentence first, and once more in some of the tips.
-            text = text.replace(&format!(" '{typed}'"), "").replace(typed, "…");
+            text = text.replace(&format!(" '{typed}'"), "");
+        }
+        // Some of the tips repeat it without quotes. A short one is left alone there: it would be
+        // found in the words of the sentence as well, as `A` is in `NAME`.
+        if typed.len() > LONGEST_REPEATED {
+            text = text.replace(typed, "…");
         }
     }
     let said = text
