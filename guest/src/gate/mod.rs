@@ -3,6 +3,7 @@
 //! Total: any text at all gets an opinion, and only records that show success get a pass.
 //! It reads no file and knows no time but the one it is told. `GATE.md` is its table.
 
+mod asked;
 mod entry;
 mod evidence;
 mod expected;

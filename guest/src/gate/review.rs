@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::GatePolicy;
+use super::asked::Asked;
 use super::entry::{self, Entry, Run};
 use super::evidence::{self, Claim};
 use super::fingerprint::{self, Content, Program, Same};
@@ -66,8 +67,8 @@ pub struct Review {
     chains: Vec<Vec<usize>>,
     /// For every id: its content, and its attempt.
     seen: HashMap<String, (Content, usize)>,
-    /// For every exactly known command and directory: its newest success.
-    successes: HashMap<Same, usize>,
+    /// For every exactly known command and directory: its successes, the newest last.
+    successes: HashMap<Same, Vec<usize>>,
     repeats: Repeats,
     /// What nothing can make up for, with the number of attempts that stood before it.
     damage: Vec<(usize, Reason)>,
@@ -88,6 +89,7 @@ struct Attempt {
     started: Option<Timestamp>,
     standing: Standing,
     claim: Claim,
+    asked: Asked,
 }
 
 /// How a run stands by itself.
@@ -436,6 +438,7 @@ impl Review {
             started,
             standing,
             claim,
+            asked: Asked::of(run),
         });
     }
 
@@ -498,13 +501,10 @@ impl Review {
 
     /// Of two successes the one that began later is newer, whichever ended first.
     fn remember_success(&mut self, same: Same, place: usize, started: Option<Timestamp>) {
-        let known = self
-            .successes
-            .get(&same)
-            .and_then(|known| self.attempts.get(*known));
-        if known.is_none_or(|known| known.started <= started) {
-            self.successes.insert(same, place);
-        }
+        let began = |place: &usize| self.attempts.get(*place).and_then(|known| known.started);
+        let known = self.successes.entry(same).or_default();
+        let at = known.partition_point(|known| began(known) <= started);
+        known.insert(at, place);
     }
 }
 

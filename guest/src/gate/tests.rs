@@ -479,6 +479,61 @@ fn a_success_of_another_program_does_not_make_up_for_a_failure() {
     );
 }
 
+fn expecting(run: Run, kind: &str, expected: &Value, held: bool) -> Run {
+    let seen = json!({ "in": "stdout", "line": 1, "text": "2 passed" });
+    let mut all = run.0.get("expectations").cloned().unwrap_or(json!([]));
+    let one = match kind {
+        "exit-code" => {
+            json!({ "kind": kind, "expected": expected, "held": held, "seen": run.0["exit_code"] })
+        }
+        _ => json!({ "kind": kind, "expected": expected, "held": held, "seen": seen }),
+    };
+    all.as_array_mut().unwrap().push(one);
+    run.with("expectations", &all)
+}
+
+#[test]
+fn a_run_that_expects_less_makes_up_for_nothing() {
+    let count = |count: u64| json!({ "pattern": "N passed", "count": count });
+    let failed = || expecting(run("a", 0), "min-count", &count(12), false);
+    for less in [
+        run("b", 0),
+        expecting(run("b", 0), "min-count", &count(2), true),
+    ] {
+        for less in [Run(less.0.clone()), less.retries("a")] {
+            let verdict = review(&[failed(), less]);
+            assert_eq!(codes(&verdict), [(ReasonCode::UnmetExpectation, "a")]);
+            let message = &verdict.reasons[0].message;
+            assert!(
+                message.ends_with("(b) expects less and does not make up for it"),
+                "{message}"
+            );
+        }
+    }
+    // Nor where the newest success asks for less and an earlier one for as much.
+    let met = |id: &str| {
+        let more = json!({ "in": "stdout", "line": 1, "text": "14 passed" });
+        let mut met = expecting(run(id, 0), "min-count", &count(13), true);
+        met.0["expectations"][0]["seen"] = more;
+        met
+    };
+    assert!(passes(&[failed(), met("b")]));
+    assert!(passes(&[failed(), met("b"), run("c", 0)]));
+}
+
+#[test]
+fn a_failure_is_not_renamed_a_success_by_naming_its_code() {
+    let renamed = || expecting(run("b", 1), "exit-code", &json!([1]), true);
+    let verdict = review(&[run("a", 1), renamed().retries("a")]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
+    let verdict = review(&[run("a", 1), renamed()]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
+    // By itself it is one, and 0 is narrower than both.
+    assert!(passes(&[renamed()]));
+    let both = expecting(run("a", 3), "exit-code", &json!([0, 2]), false);
+    assert!(passes(&[both, run("b", 0)]));
+}
+
 #[test]
 fn the_strictest_policy_wants_the_very_same_command() {
     let strict = policy(r#"{"gate":{"retry":"same-command"}}"#);

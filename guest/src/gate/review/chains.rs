@@ -26,9 +26,13 @@ impl Review {
         speakers.next().copied().unwrap_or(place)
     }
 
-    /// Whether a later attempt of a chain tries again what an earlier one tried. Of a command
-    /// that was never started nothing was tried, so that any correction does.
+    /// Whether a later attempt of a chain tries again what an earlier one tried, and asks for no
+    /// less. Of a command that was never started nothing was tried, so that any correction does.
     fn tries_the_same(&self, earlier: &Attempt, later: &Attempt) -> bool {
+        later.asked.covers(&earlier.asked) && self.is_same_try(earlier, later)
+    }
+
+    fn is_same_try(&self, earlier: &Attempt, later: &Attempt) -> bool {
         earlier.never_started
             || match self.policy.retry {
                 Retry::SameCommand => earlier.same.is_some() && earlier.same == later.same,
@@ -38,34 +42,50 @@ impl Review {
     }
 
     /// The success that makes up for a chain in which the attempt at `speaker` speaks: that
-    /// attempt, or else a later run of the very same command.
+    /// attempt, or else a later run of the very same command that asked for no less.
     pub(super) fn made_up_for(&self, speaker: usize) -> Option<&Attempt> {
         let newest = self.attempts.get(speaker)?;
         match newest.standing {
             Standing::Success => Some(newest),
             Standing::Distrusted => None,
             Standing::Failed(_) => {
-                let later_place = *self.successes.get(&newest.same?)?;
-                let later = self.attempts.get(later_place)?;
-                let is_later = later_place > speaker && later.started >= newest.started;
-                let meets = later.claim.meets == newest.claim.meets;
-                (is_later && meets).then_some(later)
+                let places = self.successes.get(&newest.same?)?.iter().rev();
+                let later = places.filter(|place| **place > speaker);
+                let mut later = later.filter_map(|place| self.attempts.get(*place));
+                later.find(|later| {
+                    later.started >= newest.started
+                        && later.claim.meets == newest.claim.meets
+                        && later.asked.covers(&newest.asked)
+                })
             }
         }
     }
 
-    /// Says that a chain went on with something else, which proves nothing of this attempt.
+    /// Says that a chain went on, or the command was run again, in a way that proves nothing of
+    /// this attempt.
     pub(super) fn other_retry(&self, place: usize) -> String {
-        let attempt = self.attempts.get(place);
-        let chain = attempt.and_then(|attempt| self.chains.get(attempt.chain));
-        let newest = chain.and_then(|chain| chain.last());
-        let newest = newest.filter(|newest| **newest > place);
-        match newest.and_then(|newest| self.attempts.get(*newest)) {
-            Some(newest) => {
-                let named = &newest.named;
-                format!("; its retry {named} is another command and does not make up for it")
-            }
-            None => String::new(),
+        let Some(attempt) = self.attempts.get(place) else {
+            return String::new();
+        };
+        let chain = self.chains.get(attempt.chain);
+        let newest = chain.and_then(|chain| chain.last()).copied();
+        let again = attempt
+            .same
+            .and_then(|same| self.successes.get(&same)?.last().copied());
+        let later = |at: Option<usize>| at.filter(|at| *at > place);
+        let Some(other) = later(newest)
+            .or(later(again))
+            .and_then(|at| self.attempts.get(at))
+        else {
+            return String::new();
+        };
+        let named = &other.named;
+        if !self.is_same_try(attempt, other) {
+            format!("; its retry {named} is another command and does not make up for it")
+        } else if !other.asked.covers(&attempt.asked) {
+            format!("; {named} expects less and does not make up for it")
+        } else {
+            String::new()
         }
     }
 
