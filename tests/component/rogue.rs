@@ -61,7 +61,7 @@ pub(crate) fn panicking() -> Component {
     component.clone()
 }
 
-/// The captures give up, and each start of a resource in its own way. What is not of a capture
+/// The captures and filters give up, and each other start of a resource in its own way. What is not of a capture
 /// answers.
 pub(crate) fn stopping() -> Component {
     static ROGUE: OnceLock<Component> = OnceLock::new();
@@ -73,8 +73,8 @@ pub(crate) fn stopping() -> Component {
         ("captures#[method]capture.newest-line", Deed::Panic),
         ("captures#[static]capture.finish", Deed::Panic),
         ("records#build", Deed::Panic),
-        ("redaction#[static]filter.start", Deed::Loop),
-        ("redaction#[static]audit.start", Deed::Hog),
+        ("redaction#[method]filter.push", Deed::Panic),
+        ("redaction#[static]audit.start", Deed::Loop),
         ("gate#[static]review.start", Deed::Hog),
         ("chains#[static]history.start", Deed::Panic),
         ("redaction#redact", Deed::Flood),
@@ -200,13 +200,7 @@ fn a_panic_in_a_capture_is_named_and_ends_its_session_alone() {
 #[test]
 fn each_way_to_stop_has_its_own_reason_at_the_start_of_a_resource_too() {
     let rogue = stopping();
-    stops(
-        &rogue,
-        "filter.start",
-        Trap::OutOfFuel,
-        Session::start_filter,
-    );
-    stops(&rogue, "audit.start", Trap::Memory, |session| {
+    stops(&rogue, "audit.start", Trap::OutOfFuel, |session| {
         session.start_audit(b"")
     });
     stops(&rogue, "history.start", PANIC, Session::start_history);
