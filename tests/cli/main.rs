@@ -52,6 +52,7 @@ mod requirements;
 mod runs;
 mod sarif;
 mod schema;
+mod secret_places;
 mod secrets;
 mod show;
 mod signals;

@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 const PIECE: usize = 10;
 
 /// Random-looking characters, other ones for each `seed`.
-fn opaque(seed: usize, length: usize, alphabet: &str) -> String {
+pub(crate) fn opaque(seed: usize, length: usize, alphabet: &str) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = u64::try_from(seed)
         .expect("small")
@@ -28,19 +28,19 @@ fn opaque(seed: usize, length: usize, alphabet: &str) -> String {
     (0..length).map(|_| next()).collect()
 }
 
-const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+pub(crate) const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const HEX: &str = "0123456789abcdef";
 const CAPITALS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// A text that holds a secret, and the secret.
-struct Seed {
-    text: String,
-    secret: String,
+pub(crate) struct Seed {
+    pub(crate) text: String,
+    pub(crate) secret: String,
 }
 
 /// Thirty secrets in the shapes in which they leak; `|` stands where a shape is put together, so
 /// that none is in the source, and the first `@` where its secret is.
-fn seeds() -> Vec<Seed> {
+pub(crate) fn seeds() -> Vec<Seed> {
     let shapes = [
         ("Bea|rer @", 40, LETTERS),
         ("pass|word=@", 24, LETTERS),
@@ -90,32 +90,94 @@ fn seeds() -> Vec<Seed> {
 }
 
 /// Everything that was written so far, and by whom.
-struct Written {
-    sandbox: Sandbox,
+pub(crate) struct Written {
+    pub(crate) sandbox: Sandbox,
     known: String,
     all: Vec<(String, Vec<u8>)>,
     calls: usize,
 }
 
 impl Written {
-    /// Calls a command with the known value in its environment and keeps what it wrote.
-    fn call(&mut self, arguments: &[&str]) {
-        let mut command = self.sandbox.feedback();
-        command.env("DEPLOY_PASSWORD", &self.known).args(arguments);
-        self.keep(arguments[0], command);
+    /// Nothing so far; the value of the last seed is known to every command.
+    pub(crate) fn new(seeds: &[Seed]) -> Self {
+        assert_eq!(seeds.len(), 30);
+        Self {
+            sandbox: Sandbox::new(),
+            known: seeds.last().expect("thirty").secret.clone(),
+            all: Vec::new(),
+            calls: 0,
+        }
     }
 
-    fn keep(&mut self, name: &str, mut command: Command) {
+    /// Returns the binary with the known value in its environment.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.sandbox.feedback();
+        command.env("DEPLOY_PASSWORD", &self.known).args(arguments);
+        command
+    }
+
+    /// Calls a command with the known value in its environment and keeps what it wrote.
+    pub(crate) fn call(&mut self, arguments: &[&str]) -> String {
+        self.keep(arguments[0], self.command(arguments))
+    }
+
+    /// Keeps what a command writes, and returns its standard output.
+    pub(crate) fn keep(&mut self, name: &str, mut command: Command) -> String {
         let output = command.output().expect("the binary runs");
         self.calls += 1;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         self.all.push((format!("stdout of {name}"), output.stdout));
         self.all.push((format!("stderr of {name}"), output.stderr));
+        text
+    }
+
+    /// Keeps what was seen elsewhere.
+    pub(crate) fn saw(&mut self, name: &str, text: &str) {
+        self.calls += 1;
+        self.all.push((name.to_owned(), text.as_bytes().to_vec()));
+    }
+
+    /// Looks at all of it and at every file for a piece of a secret.
+    pub(crate) fn holds_no_piece_of<'a>(&mut self, secrets: impl Iterator<Item = &'a str>) {
+        let on_disk = self.sandbox.every_byte();
+        self.all.push(("the files".to_owned(), on_disk));
+        let pieces: HashSet<&[u8]> = secrets
+            .flat_map(|secret| secret.as_bytes().windows(PIECE))
+            .collect();
+        let mut leaks = Vec::new();
+        for (name, text) in &self.all {
+            let leak = text
+                .windows(PIECE)
+                .position(|window| pieces.contains(window));
+            if let Some(at) = leak {
+                let around = &text[at.saturating_sub(60)..at + PIECE];
+                leaks.push(format!("{name}: {}", String::from_utf8_lossy(around)));
+            }
+        }
+        assert!(
+            leaks.is_empty(),
+            "{} leaks\n{}",
+            leaks.len(),
+            leaks.join("\n")
+        );
+    }
+
+    /// Asserts that it is not clean because it is empty.
+    pub(crate) fn is_more_than(&self, calls: usize, bytes: usize, markers: usize) {
+        let all: usize = self.all.iter().map(|(_, text)| text.len()).sum();
+        let marked = |text: &[u8]| text.windows(9).any(|window| window == b"[REDACTED");
+        let marked = self.all.iter().filter(|(_, text)| marked(text)).count();
+        assert!(
+            self.calls > calls && all > bytes && marked > markers,
+            "{} calls, {all} bytes, {marked} with markers",
+            self.calls
+        );
     }
 }
 
 /// The output of the commands that are run, and files with telling names. They lie outside of the
 /// folder whose every byte is looked at.
-fn inputs(folder: &TempDir, seeds: &[Seed]) -> (String, Vec<String>) {
+pub(crate) fn inputs(folder: &TempDir, seeds: &[Seed]) -> (String, Vec<String>) {
     let key = [
         "-----BEGIN PRIVATE",
         " KEY-----\n",
@@ -215,13 +277,7 @@ fn run_everything(written: &mut Written, seeds: &[Seed], output: &str, named: &[
 #[test]
 fn no_command_writes_a_piece_of_any_of_thirty_secrets() {
     let seeds = seeds();
-    assert_eq!(seeds.len(), 30);
-    let mut written = Written {
-        sandbox: Sandbox::new(),
-        known: seeds.last().expect("thirty").secret.clone(),
-        all: Vec::new(),
-        calls: 0,
-    };
+    let mut written = Written::new(&seeds);
     let folder = tempfile::tempdir().expect("a folder");
     let (output, named) = inputs(&folder, &seeds);
     let policy = json!({ "redaction": { "rules": [{
@@ -239,39 +295,6 @@ fn no_command_writes_a_piece_of_any_of_thirty_secrets() {
     let audit = written.sandbox.call(["audit"]);
     assert_eq!(audit.status, 0, "the records are clean: {}", audit.stdout);
 
-    let on_disk = written.sandbox.every_byte();
-    written.all.push(("the files".to_owned(), on_disk));
-    let pieces: HashSet<&[u8]> = seeds
-        .iter()
-        .flat_map(|seed| seed.secret.as_bytes().windows(PIECE))
-        .collect();
-    let mut leaks = Vec::new();
-    let mut bytes = 0;
-    for (name, text) in &written.all {
-        bytes += text.len();
-        let leak = text
-            .windows(PIECE)
-            .position(|window| pieces.contains(window));
-        if let Some(at) = leak {
-            let around = &text[at.saturating_sub(60)..at + PIECE];
-            leaks.push(format!("{name}: {}", String::from_utf8_lossy(around)));
-        }
-    }
-    assert!(
-        leaks.is_empty(),
-        "{} leaks\n{}",
-        leaks.len(),
-        leaks.join("\n")
-    );
-    // Not clean because empty.
-    assert!(
-        written.calls > 200 && bytes > 300_000,
-        "{} calls, {bytes} bytes",
-        written.calls
-    );
-    let markers = written
-        .all
-        .iter()
-        .filter(|(_, text)| text.windows(9).any(|w| w == b"[REDACTED"));
-    assert!(markers.count() > 150);
+    written.holds_no_piece_of(seeds.iter().map(|seed| seed.secret.as_str()));
+    written.is_more_than(200, 300_000, 150);
 }

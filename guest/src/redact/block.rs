@@ -8,6 +8,7 @@ use memchr::{memchr, memmem};
 use super::armour;
 use super::below::{opened_value, value_step};
 use super::bytes::{find_from, run_end, run_start, skip_blanks, text};
+use super::dump::{Dump, LineOfDump};
 use super::hit::{Family, RuleRef};
 use super::key::{Key, LINES_MAX, LineOfKey, is_gutter};
 use super::name::Meaning;
@@ -34,6 +35,8 @@ pub(super) enum Block {
         /// Lines so far that are not part of it, in a row.
         others: usize,
     },
+    /// A dump of bytes in which a frame began.
+    Dump(Dump),
     /// Lines of a key that were announced by number.
     Counted {
         /// How many are to come.
@@ -81,6 +84,7 @@ impl Block {
             } => value_step(line, meaning, is_named, is_quoted),
             Self::Label { read, lines } => self.label_step(line, &read, lines),
             Self::Public { others } => self.public_step(line, others),
+            Self::Dump(dump) => self.dump_step(line, dump),
             Self::Key(mut key) => match key.line(line) {
                 LineOfKey::Body {
                     start,
@@ -134,6 +138,26 @@ impl Block {
         Step::Ordinary
     }
 
+    fn dump_step(&mut self, line: &str, mut dump: Dump) -> Step {
+        match dump.line(line) {
+            LineOfDump::Frame => {
+                *self = Self::Dump(dump);
+                Step::Ordinary
+            }
+            LineOfDump::Bytes {
+                start,
+                end,
+                is_last,
+            } => {
+                if !is_last {
+                    *self = Self::Dump(dump);
+                }
+                Step::Key(start, end)
+            }
+            LineOfDump::After => Step::Ordinary,
+        }
+    }
+
     fn public_step(&mut self, line: &str, others: usize) -> Step {
         let is_part = armour::runs(line).any(|run| run.len() >= 16);
         let others = if is_part { 0 } else { others + 1 };
@@ -170,7 +194,9 @@ impl Block {
 
     /// Looks for what the line opens.
     pub(super) fn open(&mut self, line: &str) {
-        if let Some(block) = opened_armour(line)
+        if let Some(block) = Dump::opened(line)
+            .map(Block::Dump)
+            .or_else(|| opened_armour(line))
             .or_else(|| opened_count(line))
             .or_else(|| opened_label(line))
             .or_else(|| opened_value(line))
