@@ -37,16 +37,18 @@ impl Asked {
         }
     }
 
-    /// Whether this asks for all that `earlier` asked for: no other exit code is success, and
-    /// everything else that had to hold still has to, word for word or more strictly.
-    pub(super) fn covers(&self, earlier: &Self) -> bool {
-        let codes = self.codes.iter();
-        let mut others = earlier.others.iter();
-        codes.clone().all(|code| earlier.codes.contains(code))
-            && others.all(|(kind, expected)| {
-                let mut same = self.others.iter().filter(|(own, _)| own == kind);
-                same.any(|(_, own)| own == expected || is_stricter(kind, own, expected))
-            })
+    /// Whether no other exit code is success here than was for `earlier`.
+    pub(super) fn covers_codes(&self, earlier: &Self) -> bool {
+        self.codes.iter().all(|code| earlier.codes.contains(code))
+    }
+
+    /// Whether everything else that had to hold for `earlier` has to here, word for word or more
+    /// strictly.
+    pub(super) fn covers_others(&self, earlier: &Self) -> bool {
+        earlier.others.iter().all(|(kind, expected)| {
+            let mut same = self.others.iter().filter(|(own, _)| own == kind);
+            same.any(|(_, own)| own == expected || is_stricter(kind, own, expected))
+        })
     }
 }
 

@@ -29,7 +29,7 @@ impl Review {
     /// Whether a later attempt of a chain tries again what an earlier one tried, and asks for no
     /// less. Of a command that was never started nothing was tried, so that any correction does.
     fn tries_the_same(&self, earlier: &Attempt, later: &Attempt) -> bool {
-        later.asked.covers(&earlier.asked) && self.is_same_try(earlier, later)
+        asks_no_less(later, earlier) && self.is_same_try(earlier, later)
     }
 
     fn is_same_try(&self, earlier: &Attempt, later: &Attempt) -> bool {
@@ -55,7 +55,7 @@ impl Review {
                 later.find(|later| {
                     later.started >= newest.started
                         && later.claim.meets == newest.claim.meets
-                        && later.asked.covers(&newest.asked)
+                        && asks_no_less(later, newest)
                 })
             }
         }
@@ -82,7 +82,7 @@ impl Review {
         let named = &other.named;
         if !self.is_same_try(attempt, other) {
             format!("; its retry {named} is another command and does not make up for it")
-        } else if !other.asked.covers(&attempt.asked) {
+        } else if !asks_no_less(other, attempt) {
             format!("; {named} expects less and does not make up for it")
         } else {
             String::new()
@@ -100,4 +100,12 @@ impl Review {
             Reason::new(ReasonCode::SameFailure, &attempt.command_id, message)
         })
     }
+}
+
+/// Whether a later run asks for all that an earlier one asked for. Which codes are success is
+/// not asked of runs of one requirement: that is the requirement's to say.
+fn asks_no_less(later: &Attempt, earlier: &Attempt) -> bool {
+    let meets = later.claim.meets;
+    let codes = meets.is_some() && meets == earlier.claim.meets;
+    (codes || later.asked.covers_codes(&earlier.asked)) && later.asked.covers_others(&earlier.asked)
 }
