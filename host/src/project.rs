@@ -147,7 +147,8 @@ impl Project {
     /// Finds the project that `folder` belongs to: the nearest `feedback.json` in it or above.
     ///
     /// The record file is `record_file`, else `FEEDBACK_RECORD_FILE`, else the policy's
-    /// `record_file` (relative to the policy), else `feedback_record.jsonl` in `folder`.
+    /// `record_file` (relative to the policy), else `feedback_record.jsonl` beside the policy, or
+    /// in `folder` where there is none.
     ///
     /// # Errors
     /// Where the policy cannot be read or is not accepted.
@@ -185,10 +186,12 @@ impl Project {
         let record_file = match (record_file, named, &settings.record_file, &policy_file) {
             (Some(given), _, _, _) => below(given)?,
             (None, Some(named), _, _) => below(&named)?,
-            (None, None, Some(set), Some(policy_file)) => {
-                policy_file.parent().unwrap_or(&folder).join(set)
+            // One project has one store, wherever in it a command is started.
+            (None, None, set, Some(policy_file)) => {
+                let name = set.as_deref().unwrap_or(RECORD_FILE);
+                policy_file.parent().unwrap_or(&folder).join(name)
             }
-            (None, None, _, _) => below(Path::new(RECORD_FILE))?,
+            (None, None, _, None) => below(Path::new(RECORD_FILE))?,
         };
         let above = policy_file.as_deref().and_then(Path::parent);
         let project = above.unwrap_or(&folder);

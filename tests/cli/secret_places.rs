@@ -41,8 +41,22 @@ fn environment(written: &mut Written, seeds: &[Seed], output: &str) {
 
 fn expectations(written: &mut Written, seeds: &[Seed], output: &str) {
     for (number, seed) in seeds.iter().enumerate() {
-        // A dot matches itself as well; nothing else in the texts means anything to a pattern.
-        let pattern = seed.text.as_str();
+        // As it is, and with every punctuation escaped.
+        let escaped: String = seed
+            .text
+            .chars()
+            .fold(String::new(), |mut escaped, letter| {
+                if letter.is_ascii_punctuation() {
+                    escaped.push('\\');
+                }
+                escaped.push(letter);
+                escaped
+            });
+        let pattern = if number % 2 == 0 {
+            seed.text.as_str()
+        } else {
+            escaped.as_str()
+        };
         let absent = format!("{pattern}-absent");
         let broken = format!("({pattern}");
         // What is expected, what is not and was seen, what was missed.

@@ -11,7 +11,7 @@ use super::literal::{self, Needles};
 /// The longest pattern, in bytes.
 pub(super) const PATTERN_MAX: usize = 1_000;
 /// The largest compiled pattern, in bytes: it bounds the time for each byte of a line.
-const COMPILED_MAX: usize = 1 << 16;
+const COMPILED_MAX: usize = 40 << 10;
 /// How much of a pattern is told where it cannot be used, in characters.
 const SHOWN: usize = 60;
 /// The deepest nesting of groups.

@@ -12,6 +12,12 @@ use super::entry::Run;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Same(u64);
 
+/// Programs that run what they are given as an argument: behind `-c`, `-e`, or as a module behind `-m`.
+const INTERPRETERS: [&str; 14] = [
+    "sh", "bash", "dash", "ash", "ksh", "zsh", "fish", "python", "pypy", "perl", "ruby", "node",
+    "lua", "php",
+];
+
 /// A program, whatever its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Program(u64);
@@ -38,8 +44,9 @@ pub(super) fn same(run: &Run) -> Option<Same> {
     Some(Same(hasher.finish()))
 }
 
-/// What makes two runs runs of the same program: the file name of the first argument. `None` where
-/// it was redacted, or is not known exactly.
+/// What makes two runs runs of the same program: the file name of the first argument, and of an
+/// interpreter the script that it was given. `None` where either was redacted, or is not known
+/// exactly.
 pub(super) fn program(run: &Run) -> Option<Program> {
     let command = run.command.as_ref()?;
     let base64 = run.command_base64.as_ref().and_then(|list| list.first());
@@ -49,7 +56,28 @@ pub(super) fn program(run: &Run) -> Option<Program> {
     }
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
+    if let Some(script) = script(name, command) {
+        if script.contains("[REDACTED") {
+            return None;
+        }
+        script.hash(&mut hasher);
+    }
     Some(Program(hasher.finish()))
+}
+
+/// What an interpreter is given to run on the command line: then that is the program.
+fn script<'r>(name: &str, command: &'r [String]) -> Option<&'r String> {
+    let version = |letter: char| letter.is_ascii_digit() || letter == '.';
+    if !INTERPRETERS.contains(&name.trim_end_matches(version)) {
+        return None;
+    }
+    let mut arguments = command.iter().skip(1);
+    arguments.find(|argument| {
+        let letters = argument.strip_prefix('-').unwrap_or_default();
+        letters.ends_with(['c', 'e', 'm'])
+            && letters.bytes().all(|letter| letter.is_ascii_lowercase())
+    })?;
+    arguments.next()
 }
 
 /// A fingerprint of a line without its place in the store.

@@ -201,12 +201,13 @@ impl History {
         }
         let failed = |told: &&Told| {
             told.same == same
-                && told
-                    .place
-                    .is_some_and(|place| self.review.stood(place) == Some(Stood::Failed))
+                && told.place.is_some_and(|place| {
+                    self.review.stood(place) == Some(Stood::Failed)
+                        && self.review.told(place).1.is_none()
+                })
         };
         self.runs.iter().rev().find(failed).ok_or_else(|| {
-            format!("there is no failed run of `{named}` in `{cwd}` to retry; leave `--retry` out")
+            format!("there is no failed run of `{named}` in `{cwd}` to retry that nothing has made up for; leave `--retry` out")
         })
     }
 

@@ -761,3 +761,23 @@ fn a_chain_shows_every_attempt_and_what_became_of_it() {
     assert_eq!(chain("z")["chain"].as_array().unwrap().len(), 1);
     assert_eq!(chain("nobody"), json!({ "chain": [] }));
 }
+
+#[test]
+fn another_script_of_one_interpreter_is_another_program() {
+    let shell = |id: &str, code: i32, script: &str| run(id, code).of(&["sh", "-ec", script]);
+    let verdict = review(&[
+        shell("a", 1, "make test"),
+        shell("b", 0, "true").retries("a"),
+    ]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "a")]);
+    assert!(passes(&[
+        run("a", 1).of(&["python3.11", "-m", "pytest"]),
+        run("b", 0)
+            .of(&["python3.11", "-m", "pytest", "-x"])
+            .retries("a"),
+    ]));
+    assert!(passes(&[
+        run("a", 1).of(&["python3", "test.py"]),
+        run("b", 0).of(&["python3", "test.py", "-v"]).retries("a"),
+    ]));
+}

@@ -446,6 +446,33 @@ fn a_kept_file_without_a_digest_is_a_fault() {
 }
 
 #[test]
+fn a_pattern_hides_what_its_escaped_punctuation_stands_for() {
+    let secret = "q8Zr2".repeat(5);
+    let escaped = [
+        format!(r"password\={secret}"),
+        format!(r"X\-Api\-Key\:\ {secret}"),
+        [
+            "SG",
+            &"aB3dE6gH9jK2mN5pQ8sT1v"[..],
+            &"wX4zA7cF0hJ3lM6oR9uY2bD5eG8iK1nP4qS7tV0x",
+        ]
+        .join(r"\."),
+    ];
+    for pattern in escaped {
+        let expect = json!([{"kind": "line", "expected": pattern}]);
+        let intent = intent_of(&with(request(), "expect", expect));
+        assert!(intent.contains("[REDACTED"), "{intent}");
+        assert!(
+            !intent.contains(&secret) && !intent.contains("wX4zA7cF0h"),
+            "{intent}"
+        );
+    }
+    let plain = json!([{"kind": "line", "expected": r"^(\d+) passed\.$"}]);
+    let intent = intent_of(&with(request(), "expect", plain));
+    assert!(intent.contains(r"^(\\d+) passed\\.$"), "{intent}");
+}
+
+#[test]
 fn declared_expectations_hold_only_where_somebody_judged_them() {
     let expect = json!([
         {"kind": "exit-code", "expected": [0, 2]},

@@ -100,6 +100,10 @@ pub fn check(requirements: &[Requirement]) -> Result<(), (String, String)> {
             );
             return Err((key(place), what));
         }
+        if requirement.max_age == Some(Millis(0)) {
+            let what = "no run is so young; leave the key out for any age".to_owned();
+            return Err((format!("gate.requirements[{place}].max_age"), what));
+        }
         let mut before = requirements.iter().take(place);
         if before.any(|other| other.name == *name) {
             return Err((key(place), "two requirements have this name".to_owned()));

@@ -31,7 +31,7 @@ pub(crate) fn component() -> Result<Component, String> {
 #[derive(Args, Debug)]
 pub(crate) struct Place {
     /// The record file [default: $FEEDBACK_RECORD_FILE, else `record_file` of the nearest
-    /// feedback.json upward, else ./feedback_record.jsonl]
+    /// feedback.json upward, else feedback_record.jsonl beside that, else here]
     #[arg(long, value_name = "FILE")]
     pub(crate) record_file: Option<PathBuf>,
 }
