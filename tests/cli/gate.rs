@@ -35,14 +35,15 @@ fn success_passes_and_any_failure_refuses_with_its_reason() {
 #[test]
 fn the_newest_attempt_of_a_chain_decides() {
     let sandbox = Sandbox::new();
-    let mut parent = text(&sandbox.run(["sh", "-c", "exit 1 # first"]), "command_id").to_owned();
-    for script in ["exit 1 # second", "exit 0 # third"] {
-        let record = sandbox.run_with(["--parent", &parent], ["sh", "-c", script]);
+    let exits = |code: &'static str| ["sh", "-c", "exit $1", "sh", code];
+    let mut parent = text(&sandbox.run(exits("1")), "command_id").to_owned();
+    for code in ["2", "0"] {
+        let record = sandbox.run_with(["--parent", &parent], exits(code));
         parent = text(&record, "command_id").to_owned();
     }
     let (status, verdict) = sandbox.gate(&[]);
     assert_eq!(status, 0, "{verdict}");
-    sandbox.run_with(["--parent", &parent], ["sh", "-c", "exit 9 # fourth"]);
+    sandbox.run_with(["--parent", &parent], exits("9"));
     assert_eq!(sandbox.gate(&[]).0, 1);
 }
 

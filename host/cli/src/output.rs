@@ -236,7 +236,12 @@ fn left_out(kept: &Kept) -> Option<String> {
 }
 
 fn range(text: &str) -> Result<Range, String> {
-    let number = |digits: &str| digits.parse::<u64>().ok().filter(|number| *number > 0);
+    let number = |digits: &str| {
+        // A sign would be read as well.
+        let plain = digits.bytes().all(|digit| digit.is_ascii_digit());
+        let number = digits.parse::<u64>().ok().filter(|number| *number > 0);
+        number.filter(|_| plain)
+    };
     let range = match text.split_once('-') {
         None => number(text).map(|line| Range::From(line, Some(line))),
         Some(("", last)) => number(last).map(Range::Last),
