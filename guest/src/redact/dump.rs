@@ -182,7 +182,8 @@ mod tests {
     fn the_bytes_of_a_private_key_go_and_what_stands_around_the_dump_stays() {
         for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "] {
             let pem = pem(&[kind, "PRIVATE", " KEY"].concat());
-            for (name, line) in [("xxd", xxd as Line), ("hexdump", hexdump)] {
+            let dumps: [(&str, Line); 2] = [("xxd", xxd), ("hexdump", hexdump)];
+            for (name, line) in dumps {
                 let dumped = dump(line, &pem);
                 let text = format!("before\n{dumped}0000200\nafter q7\n");
                 let (redacted, findings) = redact(&rules(), &text);
@@ -215,7 +216,8 @@ mod tests {
             pem("PUBLIC KEY"),
             "a mention of -----BEGIN in a text\n".repeat(9),
         ] {
-            for line in [xxd as Line, hexdump] {
+            let dumps: [Line; 2] = [xxd, hexdump];
+            for line in dumps {
                 let text = dump(line, &text);
                 assert_eq!(redact(&rules(), &text).0, text);
             }
