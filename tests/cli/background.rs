@@ -1,6 +1,7 @@
 //! A runner that is still running: what it has brought about by now, and signals to it.
 
 use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,7 +29,15 @@ impl Background {
         Self::spawn(command)
     }
 
+    /// Starts a command that hears of hang-ups, also where the tests run under `nohup`.
     pub(crate) fn spawn(mut command: Command) -> Self {
+        let hear = || {
+            // SAFETY: the call takes two numbers, and may be made between fork and exec.
+            unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
+            Ok(())
+        };
+        // SAFETY: the hook makes one system call.
+        unsafe { command.pre_exec(hear) };
         Self {
             child: command.spawn().expect("the binary runs"),
         }
