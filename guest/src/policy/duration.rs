@@ -48,7 +48,7 @@ impl Millis {
 }
 
 impl fmt::Display for Millis {
-    /// Writes what [`Millis::parse`] reads: whole units, the larger first.
+    /// Writes what is read as a duration: whole units, the larger first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
         let mut by_size = UNITS;
