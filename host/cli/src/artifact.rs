@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clap::Args;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -147,6 +148,23 @@ impl Artifact {
     }
 }
 
+/// The option that every command over a store or an export shares.
+#[derive(Args, Debug)]
+pub(crate) struct Exported {
+    /// Look into what `feedback export` made, a folder or a .tar.gz
+    #[arg(long, value_name = "DEST", conflicts_with = "record_file")]
+    from: Option<PathBuf>,
+}
+
+impl Exported {
+    /// Opens the export, where one is named; kept outputs are unpacked only where they are wanted.
+    pub(crate) fn open(&self, with_outputs: bool) -> Result<Option<Opened>, Failure> {
+        let from = self.from.as_deref();
+        from.map(|path| Opened::open(path, with_outputs))
+            .transpose()
+    }
+}
+
 /// An export that can be read like a store.
 pub(crate) struct Opened {
     record_file: PathBuf,
@@ -156,7 +174,7 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// Opens a folder or a `.tar.gz`; kept outputs are unpacked only where they are wanted.
-    pub(crate) fn open(path: &Path, with_outputs: bool) -> Result<Self, Failure> {
+    fn open(path: &Path, with_outputs: bool) -> Result<Self, Failure> {
         let name = path.display();
         let fail = |error: io::Error| {
             Failure::undecided(format!("`{name}` cannot be read as an export: {error}"))

@@ -1,7 +1,6 @@
 //! `feedback chain`: shows a run and its retries as one story.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -11,7 +10,7 @@ use feedback_host::reader::{Reader, Scope};
 use feedback_host::scribe::ComponentScribe;
 use serde_json::{Value, json};
 
-use crate::artifact::Opened;
+use crate::artifact::{Exported, Opened};
 use crate::failure::{self, Failure, of_store, warn};
 use crate::place::Place;
 use crate::show::not_found;
@@ -26,9 +25,8 @@ pub(crate) struct Arguments {
     /// Print the chain as JSON
     #[arg(long)]
     json: bool,
-    /// Look into what `feedback export` made, a folder or a .tar.gz
-    #[arg(long, value_name = "DEST", conflicts_with = "record_file")]
-    from: Option<PathBuf>,
+    #[command(flatten)]
+    exported: Exported,
     #[command(flatten)]
     place: Place,
 }
@@ -36,11 +34,7 @@ pub(crate) struct Arguments {
 /// Prints the chain.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
-    let exported = arguments
-        .from
-        .as_deref()
-        .map(|path| Opened::open(path, false))
-        .transpose()?;
+    let exported = arguments.exported.open(false)?;
     let file = exported
         .as_ref()
         .map_or(project.record_file.as_path(), Opened::record_file);

@@ -1,14 +1,13 @@
 //! `feedback show`: prints one record.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use feedback_host::lookup::{self, LookupError};
 use feedback_host::scribe::ComponentScribe;
 
-use crate::artifact::Opened;
+use crate::artifact::{Exported, Opened};
 use crate::failure::{self, Failure, of_store};
 use crate::output::{self, Stream, Wanted};
 use crate::place::Place;
@@ -38,9 +37,8 @@ pub(crate) struct Arguments {
     /// Print only this stream of the kept output [default: both, stdout first]
     #[arg(long, value_enum, requires = "output")]
     stream: Option<Stream>,
-    /// Look into what `feedback export` made, a folder or a .tar.gz
-    #[arg(long, value_name = "DEST", conflicts_with = "record_file")]
-    from: Option<PathBuf>,
+    #[command(flatten)]
+    exported: Exported,
     #[command(flatten)]
     place: Place,
 }
@@ -50,11 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
     let mut scribe = ComponentScribe::new(component);
     let with_outputs = arguments.output.is_any();
-    let exported = arguments
-        .from
-        .as_deref()
-        .map(|path| Opened::open(path, with_outputs))
-        .transpose()?;
+    let exported = arguments.exported.open(with_outputs)?;
     let file = exported
         .as_ref()
         .map_or(project.record_file.as_path(), Opened::record_file);
