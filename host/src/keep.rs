@@ -249,13 +249,12 @@ impl Side {
     fn kept(self) -> Kept {
         let kept = self.kept.count;
         let digest = self.kept.digest.finalize();
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         Kept {
             bytes: kept.bytes,
             lines: kept.lines(),
             bytes_omitted: self.came.bytes.saturating_sub(kept.bytes),
             lines_omitted: self.came.lines().saturating_sub(kept.lines()),
-            sha256: self.file.is_some().then(|| format!("sha256:{hex}")),
+            sha256: self.file.is_some().then(|| crate::digest::named(&digest)),
             file: self.file.is_some().then_some(self.name),
             error: self.error,
         }

@@ -5,6 +5,7 @@
 //! interprets captured bytes and never edits what the component made. Data flows one way:
 //! spawn → capture → component → store, then reader → component → verdict; [`run`] composes it.
 
+pub mod digest;
 pub mod ending;
 mod keeper;
 pub mod pump;

@@ -265,12 +265,10 @@ fn measure(file: &mut File) -> io::Result<Measured> {
         is_open = read.last().is_some_and(|byte| *byte != b'\n');
     }
     file.rewind()?;
-    let digest = digest.finalize();
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Measured {
         bytes,
         lines: lines.saturating_add(u64::from(is_open)),
-        sha256: format!("sha256:{hex}"),
+        sha256: crate::digest::named(&digest.finalize()),
     })
 }
 

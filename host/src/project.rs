@@ -211,14 +211,7 @@ impl Project {
     /// Returns the SHA-256 of the policy's text, as `sha256:` and 64 hexadecimal digits.
     #[must_use]
     pub fn policy_digest(&self) -> String {
-        let digest = Sha256::digest(self.policy.as_bytes());
-        format!(
-            "sha256:{}",
-            digest
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect::<String>()
-        )
+        crate::digest::named(&Sha256::digest(self.policy.as_bytes()))
     }
 }
 

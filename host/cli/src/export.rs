@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Args;
+use feedback_host::digest::hex;
 use feedback_host::ending::Source;
 use feedback_host::output::{Outputs, kept, verify_outputs};
 use feedback_host::reader::{Entry, PendingRun, Reader, Scope};
@@ -144,7 +145,7 @@ impl Copy<'_> {
                     let mut content = Vec::new();
                     file.copy_to(&mut content)?;
                     self.add(&name, &content)?;
-                    json!({ "name": name, "bytes": content.len(), "sha256": digest(&content) })
+                    json!({ "name": name, "bytes": content.len(), "sha256": hex(&Sha256::digest(&content)) })
                 }
                 Err(why) => json!({ "name": name, "not_copied": why }),
             });
@@ -268,11 +269,4 @@ fn without_folder(found: &Verification, record_file: &Path) -> Verification {
 /// Returns JSON for a person to read, since this is what an export is for.
 fn lines_of(value: &Value) -> Vec<u8> {
     format!("{value:#}\n").into_bytes()
-}
-
-fn digest(content: &[u8]) -> String {
-    Sha256::digest(content)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

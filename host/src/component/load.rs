@@ -145,7 +145,7 @@ impl Component {
 
     fn given(bytes: &[u8], cache: Option<&cache::Cache>) -> Result<Self, LoadError> {
         let engine = engine::counting()?;
-        let digest = hex(&Sha256::digest(bytes));
+        let digest = crate::digest::hex(&Sha256::digest(bytes));
         let kept = cache.and_then(|cache| cache.load(&engine, &digest));
         let compiled = match kept {
             Some(compiled) => compiled,
@@ -296,10 +296,6 @@ impl Component {
 pub(super) fn refill(store: &mut Store<Limiter>, steps: u64) {
     // It fails only where the engine does not count, and then nothing is to be given.
     let _ = store.set_fuel(steps);
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn compile(engine: &Engine, bytes: &[u8]) -> Result<Compiled, LoadError> {

@@ -16,9 +16,9 @@ mod git;
 mod relative;
 mod walk;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use std::{fmt, io};
 
 use sha2::{Digest, Sha256};
 
@@ -139,19 +139,11 @@ fn sight(items: &[Item]) -> Sight {
     by_age.sort_by_key(|item| std::cmp::Reverse(item.changed));
     let newest = by_age.into_iter().take(NEWEST);
     Sight {
-        digest: format!("sha256:{}", Hex(digest.finalize().into())),
+        digest: crate::digest::named(&digest.finalize()),
         files: u64::try_from(items.len()).unwrap_or(u64::MAX),
         newest: newest
             .map(|item| (item.path.clone(), item.changed))
             .collect(),
-    }
-}
-
-struct Hex([u8; 32]);
-
-impl fmt::Display for Hex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

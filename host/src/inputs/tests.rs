@@ -114,7 +114,7 @@ fn the_digest_is_what_its_description_says() {
     described.extend(1_u64.to_le_bytes());
     described.extend(b"a");
     described.extend(Sha256::digest(b"content"));
-    let wanted = Hex(Sha256::digest(described).into());
+    let wanted = crate::digest::hex(&Sha256::digest(described));
     assert_eq!(folder.look(&["a"]).digest, format!("sha256:{wanted}"));
 }
 

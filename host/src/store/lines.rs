@@ -74,13 +74,7 @@ pub(crate) fn read_range(
 
 /// Returns `sha256:` and the hexadecimal digest of a line.
 pub(crate) fn digest(line: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut text = String::from("sha256:");
-    for byte in Sha256::digest(line) {
-        // Writing into a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    crate::digest::named(&Sha256::digest(line))
 }
 
 #[cfg(test)]
