@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::entry::{Expectation, Object, Run};
+use super::expected::codes;
 use crate::expect::Kind;
 
 /// What was asked of a run.
@@ -63,13 +64,5 @@ fn is_stricter(kind: &str, own: &Value, expected: &Value) -> bool {
         less.is_some_and(|(own, old)| own <= old)
     } else {
         false
-    }
-}
-
-fn codes(expected: Option<&Value>) -> Vec<i64> {
-    match expected {
-        Some(Value::Array(codes)) => codes.iter().filter_map(Value::as_i64).collect(),
-        Some(one) => one.as_i64().into_iter().collect(),
-        None => Vec::new(),
     }
 }

@@ -106,12 +106,16 @@ fn is_shown(expectation: &Expectation, kind: Kind) -> bool {
     read.is_ok_and(|read| read.list().iter().all(|one| one.is_met_by_line(text)))
 }
 
-/// Whether `expected`, a number or a list of numbers, names the code.
+/// Whether `expected` names the code.
 fn names(expected: Option<&Value>, code: i64) -> bool {
-    let is_code = |value: &Value| value.as_i64() == Some(code);
+    codes(expected).contains(&code)
+}
+
+/// The codes that `expected`, a number or a list of numbers, names.
+pub(super) fn codes(expected: Option<&Value>) -> Vec<i64> {
     match expected {
-        Some(Value::Array(codes)) => codes.iter().any(is_code),
-        Some(one) => is_code(one),
-        None => false,
+        Some(Value::Array(codes)) => codes.iter().filter_map(Value::as_i64).collect(),
+        Some(one) => one.as_i64().into_iter().collect(),
+        None => Vec::new(),
     }
 }
