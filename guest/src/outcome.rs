@@ -3,11 +3,15 @@
 //! An exit code exists only inside [`Outcome::Exited`], so no record can carry one that the
 //! command did not exit with. What the gate makes of an outcome is not decided here.
 
+mod told;
+
 use serde::{Deserialize, Serialize};
+
+use told::Told;
 
 /// How a run ended, with everything that is known of it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(try_from = "Told")]
 pub enum Outcome {
     /// The process that was started exited by itself.
     Exited {
@@ -19,27 +23,21 @@ pub enum Outcome {
         /// The number of the signal.
         signal: i32,
         /// Its name, where it has one.
-        #[serde(default)]
         name: Option<String>,
         /// Whether a core was dumped.
-        #[serde(default)]
         core_dumped: bool,
         /// Who sent it, only with evidence.
-        #[serde(default)]
         hint: Option<String>,
     },
     /// A limit of time passed.
     TimedOut {
         /// Which limit.
-        #[serde(default)]
         limit: Limit,
         /// The limit, in milliseconds.
         after_ms: u64,
         /// Whether SIGKILL was needed.
-        #[serde(default)]
         escalated: bool,
         /// How the process ended afterwards.
-        #[serde(default)]
         then: Option<Then>,
     },
     /// The runner was told to stop.
@@ -47,13 +45,10 @@ pub enum Outcome {
         /// The number of the signal that the runner received.
         signal: i32,
         /// Its name, where it has one.
-        #[serde(default)]
         name: Option<String>,
         /// Whether SIGKILL was needed.
-        #[serde(default)]
         escalated: bool,
         /// How the process ended afterwards.
-        #[serde(default)]
         then: Option<Then>,
     },
     /// No process came to be.
@@ -61,7 +56,6 @@ pub enum Outcome {
         /// Why not.
         cause: Cause,
         /// The name of the system's error, for instance `ENOENT`.
-        #[serde(default)]
         errno: Option<String>,
     },
     /// The runner died during the run, so nobody saw how it ended.
@@ -118,7 +112,8 @@ pub enum Cause {
 }
 
 /// The name of an outcome, without its detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
 pub enum OutcomeKind {
     /// See [`Outcome::Exited`].
     Exited,
@@ -329,6 +324,8 @@ mod tests {
     fn names_are_the_ones_that_json_uses() {
         for kind in OutcomeKind::ALL {
             assert_eq!(OutcomeKind::from_name(kind.as_str()), Some(kind));
+            let name = serde_json::json!(kind.as_str());
+            assert_eq!(serde_json::from_value::<OutcomeKind>(name).unwrap(), kind);
         }
         let outcome: Outcome = serde_json::from_str(r#"{"kind":"runner-died"}"#).unwrap();
         assert_eq!(outcome.kind(), OutcomeKind::RunnerDied);

@@ -7,6 +7,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::document;
 use crate::fault::{Fault, FaultCode};
 
 /// The largest line, in bytes without its newline.
@@ -57,7 +58,7 @@ pub fn seal(body: &str, seq: u64, prev: &str) -> Result<String, Fault> {
     if body.contains(['\n', '\r']) {
         return Err(invalid("body: has a line break"));
     }
-    let keys: BodyKeys = serde_json::from_str(body).map_err(|cause| Fault::json("body", &cause))?;
+    let keys: BodyKeys = document::read("body", body)?;
     if keys.command_id.is_empty() {
         return Err(invalid("body: `command_id` is empty"));
     }
@@ -153,12 +154,8 @@ fn checksum_in(rest: &str) -> Option<u32> {
 }
 
 fn read_keys(record: &str, offset: usize) -> Result<Checked, Fault> {
-    let keys: LineKeys = serde_json::from_str(record).map_err(|cause| {
-        Fault::new(
-            FaultCode::DamagedRecord,
-            format!("line: integrity keys: {cause}"),
-        )
-    })?;
+    let damaged = |fault: Fault| Fault::new(FaultCode::DamagedRecord, fault.message);
+    let keys: LineKeys = document::read("line", record).map_err(damaged)?;
     know_schema(&keys.schema_version)?;
     Ok(Checked {
         command_id: keys.command_id,

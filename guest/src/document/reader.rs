@@ -4,7 +4,7 @@
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Unexpected,
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, MapAccess, SeqAccess, Unexpected,
     VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
@@ -19,6 +19,37 @@ impl<'de> Reader<'de> {
     pub(super) fn new(value: &'de Value) -> Self {
         Self(value)
     }
+
+    fn misfit(&self, expected: &dyn Expected) -> Mistake {
+        Mistake::invalid_type(unexpected(self.0), expected)
+    }
+}
+
+fn unexpected(value: &Value) -> Unexpected<'_> {
+    match value {
+        Value::Null => Unexpected::Unit,
+        Value::Bool(value) => Unexpected::Bool(*value),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => Unexpected::Unsigned(number),
+            (None, Some(number)) => Unexpected::Signed(number),
+            (None, None) => Unexpected::Float(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    }
+}
+
+/// Lets a value be read as another kind of JSON value. Were all read as *any*, each type that is
+/// read would be compiled for every kind, and most of the component would be that.
+macro_rules! forward {
+    ($($to:ident: $($from:ident)*;)*) => {
+        $($(
+            fn $from<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+                self.$to(visitor)
+            }
+        )*)*
+    };
 }
 
 impl<'de> Deserializer<'de> for Reader<'de> {
@@ -27,25 +58,62 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
-            Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Number(number) => {
-                if let Some(value) = number.as_u64() {
-                    visitor.visit_u64(value)
-                } else if let Some(value) = number.as_i64() {
-                    visitor.visit_i64(value)
-                } else {
-                    visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN))
-                }
-            }
-            Value::String(text) => visitor.visit_borrowed_str(text),
-            Value::Array(items) => visitor.visit_seq(Items {
+            Value::Bool(_) => self.deserialize_bool(visitor),
+            Value::Number(_) => self.deserialize_f64(visitor),
+            Value::String(_) => self.deserialize_str(visitor),
+            Value::Array(_) => self.deserialize_seq(visitor),
+            Value::Object(_) => self.deserialize_map(visitor),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0.as_bool() {
+            Some(value) => visitor.visit_bool(value),
+            None => Err(self.misfit(&visitor)),
+        }
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        if let Some(value) = self.0.as_u64() {
+            visitor.visit_u64(value)
+        } else if let Some(value) = self.0.as_i64() {
+            visitor.visit_i64(value)
+        } else {
+            Err(self.misfit(&visitor))
+        }
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0.as_f64() {
+            Some(value) if self.0.is_f64() => visitor.visit_f64(value),
+            Some(_) | None => self.deserialize_u64(visitor),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0.as_str() {
+            Some(text) => visitor.visit_borrowed_str(text),
+            None => Err(self.misfit(&visitor)),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0.as_array() {
+            Some(items) => visitor.visit_seq(Items {
                 rest: items.iter(),
                 position: 0,
             }),
-            Value::Object(entries) => visitor.visit_map(Entries {
+            None => Err(self.misfit(&visitor)),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0.as_object() {
+            Some(entries) => visitor.visit_map(Entries {
                 rest: entries.iter(),
                 open: None,
             }),
+            None => Err(self.misfit(&visitor)),
         }
     }
 
@@ -60,17 +128,14 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         }
     }
 
-    /// A derived type would take a list for an object, by position.
+    /// A derived type would take a list for an object as well, by position.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        if self.0.is_array() {
-            return Err(Mistake::invalid_type(Unexpected::Seq, &"an object"));
-        }
-        self.deserialize_any(visitor)
+        self.deserialize_map(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -108,9 +173,19 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         }
     }
 
+    forward! {
+        deserialize_u64: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+            deserialize_u8 deserialize_u16 deserialize_u32;
+        deserialize_f64: deserialize_f32;
+        deserialize_str: deserialize_char deserialize_string deserialize_identifier;
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_unit()
+    }
+
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map identifier ignored_any
+        i128 u128 bytes byte_buf unit unit_struct tuple tuple_struct
     }
 }
 
@@ -213,7 +288,7 @@ impl<'de> VariantAccess<'de> for Content<'de> {
 
     fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Mistake> {
         self.reader()?
-            .deserialize_any(visitor)
+            .deserialize_seq(visitor)
             .map_err(|mistake| mistake.under(self.0.name))
     }
 
@@ -223,7 +298,7 @@ impl<'de> VariantAccess<'de> for Content<'de> {
         visitor: V,
     ) -> Result<V::Value, Mistake> {
         self.reader()?
-            .deserialize_any(visitor)
+            .deserialize_map(visitor)
             .map_err(|mistake| mistake.under(self.0.name))
     }
 }

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::entry::{Expectation, Object, Run};
+use super::entry::{Expectation, Run};
 use super::expected::codes;
 use crate::expect::Kind;
 
@@ -20,9 +20,9 @@ impl Asked {
     /// Reads what was asked of a run from its record.
     pub(super) fn of(run: &Run) -> Self {
         let expectations = run.expectations.as_deref().unwrap_or_default();
-        let all = expectations.iter().map(|Object(expectation)| expectation);
-        let (of_code, others): (Vec<&Expectation>, Vec<&Expectation>) =
-            all.partition(|one| one.kind.as_deref() == Some(Kind::ExitCode.as_str()));
+        let (of_code, others): (Vec<&Expectation>, Vec<&Expectation>) = expectations
+            .iter()
+            .partition(|one| one.kind.as_deref() == Some(Kind::ExitCode.as_str()));
         let lists = of_code.iter().map(|one| codes(one.expected.as_ref()));
         let both = |left: Vec<i64>, right: Vec<i64>| {
             let named = left.into_iter().filter(|code| right.contains(code));

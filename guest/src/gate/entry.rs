@@ -3,11 +3,9 @@
 //! It keeps no excerpt, and it has no opinion on what it read beyond whether it is a record.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde_json::{Map, Value};
 
 use super::shown;
@@ -16,6 +14,8 @@ use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::outcome::OutcomeKind;
 use crate::record::schema::Schema;
+
+const NO_RECORD: &str = "a line of the store is no record";
 
 /// What a line of the store is.
 pub(super) enum Entry {
@@ -52,13 +52,13 @@ pub(super) struct Run {
     pub(super) error: Option<String>,
     pub(super) stdout_tail: Option<SomeText>,
     pub(super) stderr_tail: Option<SomeText>,
-    pub(super) stages: Option<Vec<Object<Stage>>>,
-    pub(super) expectations: Option<Vec<Object<Expectation>>>,
+    pub(super) stages: Option<Vec<Stage>>,
+    pub(super) expectations: Option<Vec<Expectation>>,
     pub(super) failure_signature: Option<String>,
     #[serde(default, deserialize_with = "flag")]
     pub(super) exploration: bool,
-    pub(super) requirement: Option<Object<Mark>>,
-    pub(super) inputs: Option<Object<Inputs>>,
+    pub(super) requirement: Option<Mark>,
+    pub(super) inputs: Option<Inputs>,
     pub(super) clamped: Option<Map<String, Value>>,
     pub(super) component: Option<String>,
 }
@@ -109,26 +109,40 @@ struct Head {
 
 /// Reads a line. Any text has an answer.
 pub(super) fn read(line: &str) -> Entry {
-    match read_head(line) {
-        Ok(head) => match head.kind.as_deref() {
-            Some("drop") => Entry::Notice,
-            Some("run") => match read_run(line, &head, false) {
-                Entry::Run(run) if run.exploration => Entry::Exploration(run),
-                read @ (Entry::Run(_)
-                | Entry::Notice
-                | Entry::Exploration(_)
-                | Entry::Unusable(_)) => read,
-            },
-            Some("fallback") => read_run(line, &head, true),
-            Some(_) | None => unsupported(&head, "is of a kind that this component does not know"),
-        },
+    match read_line(line) {
+        Ok(entry) => entry,
         Err(reason) => Entry::Unusable(reason),
+    }
+}
+
+fn read_line(line: &str) -> Result<Entry, Reason> {
+    // What is wrong with the text of a stranger's line may show some of it, so that is not told.
+    let no_object = |_| {
+        let message = format!("{NO_RECORD}: it is no JSON object, or a key stands twice");
+        Reason::new(ReasonCode::StoreDamaged, "", message)
+    };
+    let line = document::parse("line", line).map_err(no_object)?;
+    let head = read_head(&line)?;
+    match head.kind.as_deref() {
+        Some("drop") => Ok(Entry::Notice),
+        Some("run") => read_run(&line, &head, false).map(|run| {
+            if run.exploration {
+                Entry::Exploration(run)
+            } else {
+                Entry::Run(run)
+            }
+        }),
+        Some("fallback") => read_run(&line, &head, true).map(Entry::Run),
+        Some(_) | None => Err(unsupported(
+            &head,
+            "is of a kind that this component does not know",
+        )),
     }
 }
 
 /// Reads an intent as far as it says which command was begun.
 pub(super) fn read_intent(intent: &Value) -> Option<Run> {
-    Run::deserialize(intent).ok()
+    document::fit("intent", intent, FaultCode::InvalidJson).ok()
 }
 
 /// Reads of an intent what tells one command from another.
@@ -141,8 +155,8 @@ pub(super) fn begun(intent: &str) -> Result<Run, Fault> {
     document::fit("intent", &value, FaultCode::InvalidJson)
 }
 
-fn read_head(line: &str) -> Result<Head, Reason> {
-    let head: Head = object(line).map_err(|cause| no_record("", &cause))?;
+fn read_head(line: &Value) -> Result<Head, Reason> {
+    let head: Head = fit("", line)?;
     let id = head.command_id.as_deref().unwrap_or_default();
     let version = head.schema_version.as_deref().and_then(Schema::parse);
     match version {
@@ -162,86 +176,37 @@ fn read_head(line: &str) -> Result<Head, Reason> {
     }
 }
 
-fn read_run(line: &str, head: &Head, fallback: bool) -> Entry {
+fn read_run(line: &Value, head: &Head, fallback: bool) -> Result<Box<Run>, Reason> {
     let unknown = |name: &String| OutcomeKind::from_name(name).is_none();
     if head.outcome.as_ref().is_some_and(unknown) {
-        return unsupported(head, "has an outcome that this component does not know");
+        return Err(unsupported(
+            head,
+            "has an outcome that this component does not know",
+        ));
     }
-    match object::<Run>(line) {
-        Ok(run) => Entry::Run(Box::new(Run { fallback, ..run })),
-        Err(cause) => {
-            let id = head.command_id.as_deref().unwrap_or_default();
-            Entry::Unusable(no_record(id, &cause))
-        }
-    }
+    let run: Run = fit(head.command_id.as_deref().unwrap_or_default(), line)?;
+    Ok(Box::new(Run { fallback, ..run }))
 }
 
-fn unsupported(head: &Head, what: &str) -> Entry {
+fn fit<T: DeserializeOwned>(id: &str, line: &Value) -> Result<T, Reason> {
+    document::fit(NO_RECORD, line, FaultCode::DamagedRecord)
+        .map_err(|fault| Reason::new(ReasonCode::StoreDamaged, &shown::id(id), fault.message))
+}
+
+fn unsupported(head: &Head, what: &str) -> Reason {
     let id = head.command_id.as_deref().unwrap_or_default();
     let message = format!("the record {} {what}", shown::named(id));
-    Entry::Unusable(Reason::new(
-        ReasonCode::UnsupportedSchema,
-        &shown::id(id),
-        message,
-    ))
+    Reason::new(ReasonCode::UnsupportedSchema, &shown::id(id), message)
 }
 
 fn missing(id: &str, key: &str) -> Reason {
-    let message = format!("a line of the store is no record: `{key}` is missing");
-    Reason::new(ReasonCode::StoreDamaged, &shown::id(id), message)
-}
-
-/// Says where a line is no record. It shows nothing of the line: nobody knows what that is.
-fn no_record(id: &str, cause: &serde_json::Error) -> Reason {
-    let what = if cause.is_data() {
-        "a key has a value of the wrong type, or stands twice"
-    } else {
-        "it is no JSON object"
-    };
-    let column = cause.column();
-    let message = format!("a line of the store is no record: {what} (column {column})");
+    let message = format!("{NO_RECORD}: `{key}` is missing");
     Reason::new(ReasonCode::StoreDamaged, &shown::id(id), message)
 }
 
 /// A flag that is false where it is absent or null.
 fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Option::<bool>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// Reads an object. A derived type alone would take a list as well, by position.
-fn object<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    serde_json::from_str(text).map(|Object(value)| value)
-}
-
-/// A value that stands in the record as an object.
-#[derive(Debug)]
-pub(super) struct Object<T>(pub(super) T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor(PhantomData))
-    }
-}
-
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, keys: A) -> Result<Object<T>, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(keys)).map(Object)
-    }
-}
-
-impl<'de> Deserialize<'de> for OutcomeKind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        Self::from_name(&name).ok_or_else(|| D::Error::custom("no outcome has this name"))
-    }
 }
 
 /// A text that nobody needs: it is there, and it is a text.

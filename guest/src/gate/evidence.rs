@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::GatePolicy;
 use super::Others;
-use super::entry::{Object, Run};
+use super::entry::Run;
 use super::freshness::Declared;
 use super::judge::{Finding, Judgement};
 use super::shown;
@@ -37,7 +37,7 @@ impl Claim {
     ) -> Self {
         let mark = run.requirement.as_ref();
         let is_marked = |requirement: &Requirement| {
-            mark.is_some_and(|Object(mark)| {
+            mark.is_some_and(|mark| {
                 mark.name.as_ref() == Some(&requirement.name)
                     && mark.digest.as_ref() == Some(&requirement.digest(&policy.inputs, folder))
             })

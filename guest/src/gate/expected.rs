@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::entry::{Expectation, Object, Run};
+use super::entry::{Expectation, Run};
 use super::judge::Judgement;
 use super::shown;
 use super::verdict::ReasonCode;
@@ -15,7 +15,7 @@ use crate::fault::FaultCode;
 
 /// Judges every expectation of a run: it holds only where the record says so.
 pub(super) fn judge(run: &Run, judgement: &mut Judgement) {
-    for Object(expectation) in run.expectations.as_deref().unwrap_or_default() {
+    for expectation in run.expectations.as_deref().unwrap_or_default() {
         let kind = expectation.kind.as_deref().and_then(kind);
         if expectation.held != Some(true) {
             unmet(expectation, judgement);
@@ -39,8 +39,8 @@ pub(super) fn names_the_code(run: &Run) -> bool {
     };
     let expectations = run.expectations.as_deref().unwrap_or_default().iter();
     let mut of_code = expectations
-        .filter(|Object(expectation)| expectation.kind.as_deref() == Some(Kind::ExitCode.as_str()));
-    of_code.any(|Object(expectation)| {
+        .filter(|expectation| expectation.kind.as_deref() == Some(Kind::ExitCode.as_str()));
+    of_code.any(|expectation| {
         expectation.held == Some(true) && names(expectation.expected.as_ref(), code)
     })
 }

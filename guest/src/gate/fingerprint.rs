@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::Deserialize;
 
 use super::entry::Run;
+use crate::document;
 
 /// An exactly known command in an exactly known directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,5 +114,5 @@ fn is_seal(seal: &str) -> bool {
         _crc: String,
     }
     let object = seal.strip_prefix(',').map(|keys| format!("{{{keys}"));
-    object.is_some_and(|object| serde_json::from_str::<Seal>(&object).is_ok())
+    object.is_some_and(|object| document::read::<Seal>("seal", &object).is_ok())
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde::Deserialize;
 
-use super::entry::{Inputs, Object, Run};
+use super::entry::{Inputs, Run};
 use super::judge::{Finding, Judgement};
 use super::shown;
 use super::verdict::ReasonCode;
@@ -20,7 +20,7 @@ const NAMED: usize = 3;
 
 /// Judges what the record alone shows: whether the inputs held still while the command ran.
 pub(super) fn judge(run: &Run, judgement: &mut Judgement) {
-    let Some(Object(inputs)) = &run.inputs else {
+    let Some(inputs) = &run.inputs else {
         return;
     };
     let named = inputs
@@ -64,13 +64,13 @@ pub(super) struct Declared {
 impl Declared {
     /// Returns the inputs of a run that has some.
     pub(super) fn of(run: &Run, started: Option<Timestamp>) -> Option<Self> {
-        let Object(Inputs {
+        let Inputs {
             patterns,
             folder,
             files,
             after,
             ..
-        }) = run.inputs.as_ref()?;
+        } = run.inputs.as_ref()?;
         let ended = started.zip(run.duration_ms);
         Some(Self {
             patterns: patterns.clone()?,

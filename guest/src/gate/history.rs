@@ -229,22 +229,19 @@ impl History {
 
     /// Every run that is joined to this one by parents, in store order.
     fn members(&self, start: usize) -> Vec<usize> {
-        let root = |mut place: usize| {
-            // A parent always stands earlier, so this comes to an end.
-            while let Some(parent) = self.runs.get(place).and_then(|run| run.parent) {
-                place = parent;
-            }
-            place
-        };
-        let mut joined = HashSet::from([root(start)]);
-        for (place, run) in self.runs.iter().enumerate() {
-            if run.parent.is_some_and(|parent| joined.contains(&parent)) {
-                joined.insert(place);
-            }
+        let mut root = start;
+        // A parent always stands earlier, so this comes to an end.
+        while let Some(parent) = self.runs.get(root).and_then(|run| run.parent) {
+            root = parent;
         }
-        let mut members: Vec<usize> = joined.into_iter().collect();
-        members.sort_unstable();
-        members
+        let mut joined = HashSet::new();
+        let is_member = |(place, run): &(usize, &Told)| {
+            let joins = run.parent.is_some_and(|parent| joined.contains(&parent));
+            let is_member = *place == root || joins;
+            is_member && joined.insert(*place)
+        };
+        let members = self.runs.iter().enumerate().filter(is_member);
+        members.map(|(place, _)| place).collect()
     }
 
     fn show(&self, member: usize, members: &[usize]) -> Option<Value> {

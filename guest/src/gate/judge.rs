@@ -2,7 +2,7 @@
 //!
 //! It does not look at other runs; a later success is the review's matter.
 
-use super::entry::{Object, Run, Stage};
+use super::entry::{Run, Stage};
 use super::expected;
 use super::freshness;
 use super::shown;
@@ -129,9 +129,9 @@ fn judge_stages(policy: &GatePolicy, run: &Run, judgement: &mut Judgement) {
         stage.signal.is_none() && stage.exit_code == run.exit_code && expected::names_the_code(run)
     };
     let ends_well = |stage: &Stage| succeeded(stage) || is_expected(stage);
-    let last_succeeded = stages.last().is_some_and(|Object(last)| ends_well(last));
+    let last_succeeded = stages.last().is_some_and(|last| ends_well(last));
     let forgiven = policy.sigpipe == Sigpipe::Allow && last_succeeded;
-    for (place, Object(stage)) in stages.iter().enumerate() {
+    for (place, stage) in stages.iter().enumerate() {
         let is_last = place + 1 == stages.len();
         let is_fine = if is_last {
             ends_well(stage)

@@ -14,13 +14,13 @@ pub struct Millis(pub(crate) u64);
 /// Thirty days: what is longer is a slip of the pen, and fits no timer.
 const LONGEST: u64 = 30 * 24 * 3_600_000;
 
-/// From the largest to the smallest; `ms` stands before `m` so that it is met first.
-const UNITS: [(&str, u8, u64); 5] = [
-    ("d", 0, 86_400_000),
-    ("h", 1, 3_600_000),
-    ("ms", 4, 1),
-    ("m", 2, 60_000),
-    ("s", 3, 1_000),
+/// From the largest to the smallest.
+const UNITS: [(&str, u64); 5] = [
+    ("d", 86_400_000),
+    ("h", 3_600_000),
+    ("m", 60_000),
+    ("s", 1_000),
+    ("ms", 1),
 ];
 
 impl Millis {
@@ -28,19 +28,20 @@ impl Millis {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
         let mut total: u64 = 0;
-        let mut finest: Option<u8> = None;
+        let mut finest: Option<usize> = None;
         while !rest.is_empty() {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, tail) = rest.split_at_checked(digits)?;
-            let (tail, rank, factor) = UNITS.iter().find_map(|(unit, rank, factor)| {
-                tail.strip_prefix(unit).map(|tail| (tail, *rank, *factor))
-            })?;
+            let letters = tail.bytes().take_while(u8::is_ascii_alphabetic).count();
+            let (name, tail) = tail.split_at_checked(letters)?;
+            let rank = UNITS.iter().position(|(unit, _)| *unit == name)?;
+            let (_, factor) = UNITS.get(rank)?;
             if finest.is_some_and(|finest| rank <= finest) {
                 return None;
             }
             finest = Some(rank);
             let number: u64 = number.parse().ok()?;
-            total = total.checked_add(number.checked_mul(factor)?)?;
+            total = total.checked_add(number.checked_mul(*factor)?)?;
             rest = tail;
         }
         (finest.is_some() && total <= LONGEST).then_some(Self(total))
@@ -51,9 +52,7 @@ impl fmt::Display for Millis {
     /// Writes what is read as a duration: whole units, the larger first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
-        let mut by_size = UNITS;
-        by_size.sort_by_key(|(_, rank, _)| *rank);
-        for (unit, _, factor) in by_size {
+        for (unit, factor) in UNITS {
             let count = rest / factor;
             rest %= factor;
             if count > 0 {

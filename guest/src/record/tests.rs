@@ -228,11 +228,11 @@ fn an_ending_that_contradicts_itself_is_a_fault() {
         ),
         (
             ending(&json!({"kind": "exited"})),
-            "`outcome.code`: missing",
+            "`outcome`: `code` is missing",
         ),
         (
             ending(&json!({"kind": "exited", "code": "hunter2"})),
-            "`outcome`: ",
+            "`outcome.code`: expected a whole number, found a text",
         ),
         (
             ending(&json!({"kind": "exited", "code": null})),

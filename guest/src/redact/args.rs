@@ -10,7 +10,7 @@ use super::keyed::name_at;
 use super::lines::Lines;
 use super::name::Meaning;
 use super::placeholder::is_placeholder;
-use super::scan::{Mark, fingerprint, scan};
+use super::scan::{self, Mark, fingerprint, scan};
 use super::value::is_secret;
 use super::{Rules, redact};
 
@@ -43,7 +43,7 @@ pub fn redact_args(rules: &Rc<Rules>, args: &[String]) -> (Vec<String>, Findings
                 let number = lines.number + 1;
                 return lines.take(rules, number, rule, arg.len());
             }
-            let marks = merged(marks);
+            let marks = scan::joined(marks);
             lines.replaced(rules, arg, 0, arg.len(), &marks)
         })
         .collect();
@@ -88,24 +88,6 @@ fn flag_value(args: &[String], index: usize) -> Option<Mark> {
         digest: fingerprint(value),
     };
     is_value.then_some(mark)
-}
-
-fn merged(mut marks: Vec<Mark>) -> Vec<Mark> {
-    marks.sort_by_key(|mark| (mark.hit.start, mark.hit.end, mark.hit.rule));
-    let mut merged: Vec<Mark> = Vec::with_capacity(marks.len());
-    for mark in marks {
-        match merged.last_mut() {
-            Some(last) if mark.hit.start < last.hit.end => {
-                last.hit.end = last.hit.end.max(mark.hit.end);
-                if mark.hit.rule < last.hit.rule {
-                    last.hit.rule = mark.hit.rule;
-                    last.digest = mark.digest;
-                }
-            }
-            _ => merged.push(mark),
-        }
-    }
-    merged
 }
 
 /// All arguments as one line.

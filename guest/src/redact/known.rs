@@ -33,14 +33,14 @@ impl Known {
     /// variables in `named` are secret whatever their names say.
     pub(super) fn new(environment: &[(String, String)], named: &[String]) -> Self {
         let is_named = |name: &str| named.iter().any(|other| other == name);
-        let harmless: BTreeSet<&str> = environment
-            .iter()
-            .filter(|(name, _)| is_plain_name(name) && !is_named(name))
-            .map(|(_, value)| value.as_str())
-            .collect();
-        let mut variables: Vec<&(String, String)> = environment.iter().collect();
-        variables.sort();
-        variables.dedup();
+        let mut harmless = BTreeSet::new();
+        let mut variables = BTreeSet::new();
+        for (name, value) in environment {
+            variables.insert((name.as_str(), value.as_str()));
+            if is_plain_name(name) && !is_named(name) {
+                harmless.insert(value.as_str());
+            }
+        }
         let mut known = Self::default();
         let mut forms: Vec<(Form, usize)> = Vec::new();
         let mut number = 0;
@@ -58,7 +58,7 @@ impl Known {
                 }
             }
             if !is_covered && !value.is_empty() {
-                known.not_covered.push(name.clone());
+                known.not_covered.push(name.to_owned());
             }
         }
         known.not_covered.dedup();

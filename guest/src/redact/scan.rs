@@ -233,24 +233,29 @@ pub(super) fn fingerprint(secret: &str) -> u64 {
 }
 
 /// Joins what overlaps, under the more telling rule, and finds the rule that takes the line.
-fn settle(rules: &Rules, mut marks: Vec<Mark>) -> Scanned {
+fn settle(rules: &Rules, marks: Vec<Mark>) -> Scanned {
     let whole = marks
         .iter()
         .filter(|mark| rules.takes_line(mark.hit.rule))
         .map(|mark| mark.hit.rule)
         .min();
-    marks.sort_by_key(|mark| (mark.hit.start, mark.hit.end, mark.hit.rule));
-    let mut settled: Vec<Mark> = Vec::with_capacity(marks.len());
-    for mark in marks {
-        match settled.last_mut() {
-            Some(last) if mark.hit.start < last.hit.end => join(last, mark),
-            _ => settled.push(mark),
-        }
-    }
     Scanned {
-        marks: settled,
+        marks: joined(marks),
         whole,
     }
+}
+
+/// Puts marks in order and joins those that overlap, under the more telling rule.
+pub(super) fn joined(mut marks: Vec<Mark>) -> Vec<Mark> {
+    marks.sort_by_key(|mark| (mark.hit.start, mark.hit.end, mark.hit.rule));
+    let mut joined: Vec<Mark> = Vec::with_capacity(marks.len());
+    for mark in marks {
+        match joined.last_mut() {
+            Some(last) if mark.hit.start < last.hit.end => join(last, mark),
+            _ => joined.push(mark),
+        }
+    }
+    joined
 }
 
 fn join(last: &mut Mark, mark: Mark) {

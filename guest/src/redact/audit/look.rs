@@ -71,10 +71,12 @@ impl Look {
             .map(|mark| (mark.hit.start, mark.hit.end, Some(mark.hit.rule)))
             .collect();
         if !found.is_key {
-            suspect::each(line, marks, |start, end| spans.push((start, end, None)));
+            suspect::each(line, marks, |start, end| {
+                let at = spans.partition_point(|(before, _, _)| *before <= start);
+                spans.insert(at, (start, end, None));
+            });
         }
         spans.retain(|(start, _, _)| within.contains(start));
-        spans.sort_by_key(|(start, _, _)| *start);
         let mut counted = 0;
         let mut column = place.before + 1;
         for (start, end, rule) in spans {
