@@ -63,7 +63,7 @@ pub(super) fn scrub(
 
 fn scrub_value(scrubber: &mut Scrubber<'_>, value: Value) -> Value {
     match value {
-        Value::String(text) => Value::from(scrub_text(scrubber, &text)),
+        Value::String(text) => Value::from(scrubber.name("expectations", &text, TEXT_CHARS)),
         Value::Array(items) => {
             let items = items.into_iter();
             Value::Array(items.map(|item| scrub_value(scrubber, item)).collect())
@@ -77,33 +77,6 @@ fn scrub_value(scrubber: &mut Scrubber<'_>, value: Value) -> Value {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
-}
-
-/// Redacts a pattern also as the text that it stands for: in `a\.b` the point is escaped, and a
-/// secret is none the less there.
-fn scrub_text(scrubber: &mut Scrubber<'_>, text: &str) -> String {
-    let plain = unescaped(text);
-    if plain != text && scrubber.would_redact(&plain) {
-        scrubber.name("expectations", &plain, TEXT_CHARS)
-    } else {
-        scrubber.name("expectations", text, TEXT_CHARS)
-    }
-}
-
-/// Takes the backslash from before what is neither letter nor digit.
-fn unescaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let escapes = letters
-            .peek()
-            .is_some_and(|next| !next.is_ascii_alphanumeric());
-        match (letter, escapes) {
-            ('\\', true) => plain.extend(letters.next()),
-            _ => plain.push(letter),
-        }
-    }
-    plain
 }
 
 /// What was found of what the capture was told to expect, and how the run ended.

@@ -149,12 +149,6 @@ impl<'r> Scrubber<'r> {
         clean.chars().take(limit).collect()
     }
 
-    /// Whether anything of a text would be redacted.
-    pub(super) fn would_redact(&self, text: &str) -> bool {
-        let (_, findings) = redact(self.rules, &fold(text));
-        findings.count() > 0
-    }
-
     /// Shortens an already redacted text to `limit` bytes of JSON.
     pub(super) fn clamp(&mut self, key: &str, clean: &str, limit: usize) -> String {
         self.shortened(key, clean, prefix(clean, limit))

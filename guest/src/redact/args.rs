@@ -172,6 +172,31 @@ mod tests {
     }
 
     #[test]
+    fn a_backslash_before_punctuation_hides_no_secret() {
+        let token = [
+            "ghp",
+            "_",
+            "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6",
+        ]
+        .concat();
+        let escaped = token.replace('_', "\\_");
+        assert_eq!(
+            redacted(&["grep", &format!("x{} {escaped}$", "\\.")]),
+            ["grep", "x\\. [REDACTED:github-token#1]$"]
+        );
+        let rules = Rules::compile(
+            &RedactionPolicy::default(),
+            &[("DB_PASSWORD".to_owned(), "p!q7=zz-4".to_owned())],
+        );
+        let rules = Rc::new(rules.unwrap());
+        let pattern = ["^p", "\\!", "q7=zz", "\\-", "4$"].concat();
+        let (args, _) = redact_args(&rules, &["grep".to_owned(), pattern.clone()]);
+        assert!(args.join(" ").contains("[REDACTED"), "{args:?}");
+        let (text, findings) = redact(&rules, &pattern);
+        assert_eq!(findings.count(), 1, "{text}");
+    }
+
+    #[test]
     fn a_base_rule_takes_the_whole_argument() {
         let header = format!("Authorization: Bearer {}", "a1b2".repeat(5));
         assert_eq!(

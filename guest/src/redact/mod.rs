@@ -243,8 +243,26 @@ impl Rules {
 }
 
 /// Redacts a whole text and returns it with what was found.
+///
+/// In a pattern or a quoted command the punctuation of a secret can be escaped. Where the text
+/// without such escapes tells more, that is what is returned, redacted.
 #[must_use]
 pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
+    let given = redact_as_it_stands(rules, text);
+    match view::without_backslashes(text) {
+        Some(plain) => {
+            let plain = redact_as_it_stands(rules, &plain);
+            if plain.1.count() > given.1.count() {
+                plain
+            } else {
+                given
+            }
+        }
+        None => given,
+    }
+}
+
+fn redact_as_it_stands(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
     struct Text(String);
     impl Sink for Text {
         fn text(&mut self, text: &str) {

@@ -161,7 +161,7 @@ fn sequence_end(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// Returns the line with its JSON, percent and XML escapes resolved, as often as they are
+/// Returns the line with its backslash, percent and XML escapes resolved, as often as they are
 /// nested (up to four times), or nothing where it has none.
 pub(super) fn unescaped(line: &str) -> Option<View> {
     let mut view: Option<View> = None;
@@ -179,6 +179,32 @@ pub(super) fn unescaped(line: &str) -> Option<View> {
         });
     }
     view
+}
+
+/// Returns a text without the backslashes before punctuation and blanks, or nothing where it has
+/// none.
+pub(super) fn without_backslashes(text: &str) -> Option<String> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        let escapes = after.starts_with(is_escaped);
+        plain.push_str(before);
+        if !escapes {
+            plain.push('\\');
+        }
+        let escaped = after.chars().next().filter(|_| escapes);
+        plain.extend(escaped);
+        rest = after
+            .get(escaped.map_or(0, char::len_utf8)..)
+            .unwrap_or_default();
+    }
+    plain.push_str(rest);
+    (plain.len() < text.len()).then_some(plain)
+}
+
+/// What pattern languages and shells let a backslash stand before without a meaning of its own.
+fn is_escaped(letter: char) -> bool {
+    letter == ' ' || letter.is_ascii_punctuation()
 }
 
 fn may_hold_escapes(line: &str) -> bool {
@@ -223,10 +249,6 @@ fn backslash(bytes: &[u8], position: usize) -> Option<(char, usize)> {
         b'n' => '\n',
         b'r' => '\r',
         b't' => '\t',
-        b'"' => '"',
-        b'\'' => '\'',
-        b'\\' => '\\',
-        b'/' => '/',
         b'u' => {
             let code = hex(part(bytes, position + 2, position + 6), 4)?;
             return Some((ascii(code)?, position + 6));
@@ -235,6 +257,8 @@ fn backslash(bytes: &[u8], position: usize) -> Option<(char, usize)> {
             let code = hex(part(bytes, position + 2, position + 4), 2)?;
             return Some((ascii(code)?, position + 4));
         }
+        // JSON escapes quotes and slashes, patterns and shells any punctuation.
+        mark if is_escaped(char::from(mark)) => char::from(mark),
         _ => return None,
     };
     Some((character, position + 2))
@@ -280,6 +304,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_backslash_goes_only_from_before_punctuation() {
+        let plain = |text| without_backslashes(text);
+        assert_eq!(plain(r"a\.b\\c\d\"), Some(r"a.b\c\d\".to_owned()));
+        assert_eq!(plain(r"a\\\_"), Some(r"a\_".to_owned()));
+        assert_eq!(plain("a\\\nb"), None);
+        assert_eq!(plain(r"\w+ \d\é"), None);
+    }
+
+    #[test]
     fn a_complete_sequence_goes_with_its_final_letter() {
         let view = undressed("\u{1b}[32mab\u{1b}[0mc");
         assert_eq!(view.text, "abc");
@@ -297,6 +330,7 @@ mod tests {
     #[test]
     fn a_line_without_escapes_has_no_second_reading() {
         assert!(unescaped("100% sure & done").is_none());
+        assert_eq!(unescaped(r"a\.b\_c\ d\w").unwrap().text, r"a.b_c d\w");
     }
 
     #[test]

@@ -67,35 +67,8 @@ fn with_mode(policy: &str, mode: &str) -> Result<String, Failure> {
 /// names of files and of folders, and any of them can hold a secret.
 pub(crate) fn redacted(message: &str) -> String {
     for_messages()
-        .and_then(|mut session| {
-            let mut redact = |text: &str| session.redact(text).map_err(|error| error.to_string());
-            // A pattern that was typed can hold a secret whose punctuation is escaped.
-            let plain = unescaped(message);
-            if plain != message {
-                let clean = redact(&plain)?;
-                if clean != plain {
-                    return Ok(clean);
-                }
-            }
-            redact(message)
-        })
+        .and_then(|mut session| session.redact(message).map_err(|error| error.to_string()))
         .unwrap_or_else(|cause| withheld(&cause))
-}
-
-/// Takes the backslash from before what is neither letter nor digit.
-fn unescaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let escapes = letters
-            .peek()
-            .is_some_and(|next| !next.is_ascii_alphanumeric());
-        match (letter, escapes) {
-            ('\\', true) => plain.extend(letters.next()),
-            _ => plain.push(letter),
-        }
-    }
-    plain
 }
 
 /// Returns a document of the tool as it may be shown: every text in it redacted.
