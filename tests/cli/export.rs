@@ -125,6 +125,36 @@ fn show_reads_an_export_as_it_reads_a_store() {
 }
 
 #[test]
+fn verify_checks_an_export_as_it_checks_a_store() {
+    let (sandbox, _, _) = store();
+    let kept = sandbox.run_with(["--keep-output"], ["sh", "-c", "echo out"]);
+    let head = sandbox.call(["verify", "--json"]).json()["head"].clone();
+    for copy in ["copy", "copy.tar.gz"] {
+        assert_eq!(sandbox.call(["export", copy]).status, 0);
+        let elsewhere = Sandbox::new();
+        let path = sandbox.path().join(copy).display().to_string();
+        let found = elsewhere.call(["verify", "--json", "--from", &path]);
+        assert_eq!((found.status, &found.json()["head"]), (0, &head));
+        let other = format!("{}:sha256:{}", head["seq"], "0".repeat(64));
+        let other = elsewhere.call(["verify", "--from", &path, "--head", &other]);
+        assert_eq!(other.status, 1, "{}", other.stderr);
+        assert_eq!(elsewhere.every_byte(), b"", "nothing is created");
+    }
+    let output = format!("{}.stdout", text(&kept, "command_id"));
+    let output = sandbox
+        .path()
+        .join("copy/feedback_record.jsonl.output")
+        .join(output);
+    fs::write(&output, "other").expect("a file");
+    let changed = sandbox.call(["verify", "--from", "copy"]);
+    assert_eq!(changed.status, 1);
+    assert!(changed.stdout.contains("does not match its digest"));
+    sandbox
+        .call(["verify", "--from", "copy", "--record-file", "x"])
+        .says(2, &["cannot be used with"]);
+}
+
+#[test]
 fn nothing_is_overwritten_and_no_link_is_followed() {
     let (sandbox, _, _) = store();
     let target = sandbox.write("target.txt", "untouched");

@@ -152,3 +152,16 @@ fn every_requirement_is_a_test_case() {
     assert!(text.contains("\n  tests: met by `true`"), "{text}");
     assert!(text.contains("\n  docs: never-run: "), "{text}");
 }
+
+#[test]
+fn a_summary_that_nobody_reads_does_not_hold_up_the_answer() {
+    let sandbox = Sandbox::new();
+    sandbox.run(["true"]);
+    let made = Command::new("mkfifo")
+        .arg(sandbox.path().join("summary"))
+        .status()
+        .expect("mkfifo");
+    assert!(made.success());
+    let called = gate(&sandbox, "github", Some("summary"));
+    called.says(0, &["step summary", "summary"]);
+}

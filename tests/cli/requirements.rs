@@ -176,7 +176,11 @@ fn evidence_can_be_asked_for_since_a_record_or_a_time() {
             .len(),
         2
     );
-    for (since, words) in [("2020-13-01", "RFC 3339"), ("nobody", "nobody")] {
+    for (since, words) in [
+        ("2020-13-01", "RFC 3339"),
+        ("nobody", "nobody"),
+        ("2q", "how long ago"),
+    ] {
         sandbox.call(["gate", "--since", since]).says(2, &[words]);
     }
     sandbox

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::entry::{Expectation, Run};
 use super::judge::Judgement;
-use super::shown;
+use super::unmet;
 use super::verdict::ReasonCode;
 use crate::document;
 use crate::expect::{Expectations, Kind};
@@ -18,7 +18,8 @@ pub(super) fn judge(run: &Run, judgement: &mut Judgement) {
     for expectation in run.expectations.as_deref().unwrap_or_default() {
         let kind = expectation.kind.as_deref().and_then(kind);
         if expectation.held != Some(true) {
-            unmet(expectation, judgement);
+            let what = unmet::words(expectation, kind);
+            judgement.fails(ReasonCode::UnmetExpectation, what);
         } else if kind.is_none() {
             let what = "is judged by an expectation of a kind that this component does not know";
             judgement.fails(ReasonCode::UnmetExpectation, what);
@@ -47,18 +48,6 @@ pub(super) fn names_the_code(run: &Run) -> bool {
 
 fn kind(name: &str) -> Option<Kind> {
     document::fit("record", &json!(name), FaultCode::InvalidJson).ok()
-}
-
-fn unmet(expectation: &Expectation, judgement: &mut Judgement) {
-    let show = |value: Option<&Value>| {
-        let value = value.map(ToString::to_string);
-        shown::text(value.as_deref().unwrap_or("nothing"))
-    };
-    let kind = shown::text(expectation.kind.as_deref().unwrap_or("unnamed"));
-    let expected = show(expectation.expected.as_ref());
-    let seen = show(expectation.seen.as_ref());
-    let what = format!("does not meet the expectation `{kind}`: expected {expected}, saw {seen}");
-    judgement.fails(ReasonCode::UnmetExpectation, what);
 }
 
 /// Whether no runner writes this answer beside the rest of the record.

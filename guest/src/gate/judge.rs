@@ -129,7 +129,7 @@ fn judge_stages(policy: &GatePolicy, run: &Run, judgement: &mut Judgement) {
         stage.signal.is_none() && stage.exit_code == run.exit_code && expected::names_the_code(run)
     };
     let ends_well = |stage: &Stage| succeeded(stage) || is_expected(stage);
-    let last_succeeded = stages.last().is_some_and(|last| ends_well(last));
+    let last_succeeded = stages.last().is_some_and(ends_well);
     let forgiven = policy.sigpipe == Sigpipe::Allow && last_succeeded;
     for (place, stage) in stages.iter().enumerate() {
         let is_last = place + 1 == stages.len();

@@ -15,6 +15,7 @@ mod repeat;
 mod review;
 mod shown;
 mod since;
+mod unmet;
 mod verdict;
 
 use std::num::NonZeroU32;

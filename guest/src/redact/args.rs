@@ -173,12 +173,7 @@ mod tests {
 
     #[test]
     fn a_backslash_before_punctuation_hides_no_secret() {
-        let token = [
-            "ghp",
-            "_",
-            "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6",
-        ]
-        .concat();
+        let token = ["ghp", "_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"].concat();
         let escaped = token.replace('_', "\\_");
         assert_eq!(
             redacted(&["grep", &format!("x{} {escaped}$", "\\.")]),

@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     /// Judge only the newest record: may the agent continue after it?
     #[arg(long)]
     last: bool,
-    /// Take as evidence only what began at this time (2026-11-30T12:00:00Z), this long ago (2h),
-    /// or with this record; all of the store is still checked for damage
+    /// Take as evidence only what began at this time (2026-11-30, 2026-11-30T12:00:00Z), this long
+    /// ago (2h), or with this record; all of the store is still checked for damage
     #[arg(long, value_name = "ID|TIME", conflicts_with = "last")]
     since: Option<String>,
     /// Print the verdict as JSON

@@ -8,6 +8,7 @@ use feedback_host::reader::{Reader, Scope};
 use feedback_host::scribe::ComponentScribe;
 use feedback_host::store::{Head, verify, verify_against};
 
+use crate::artifact::{Exported, Opened};
 use crate::failure::{self, DAMAGED, Failure, UNDECIDED, warn};
 use crate::place::Place;
 use crate::texts;
@@ -28,6 +29,8 @@ pub(crate) struct Arguments {
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    exported: Exported,
     #[command(flatten)]
     place: Place,
 }
@@ -50,7 +53,10 @@ fn head(text: &str) -> Result<Head, String> {
 /// Prints the findings.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
-    let file = &project.record_file;
+    let exported = arguments.exported.open(true)?;
+    let file = exported
+        .as_ref()
+        .map_or(project.record_file.as_path(), Opened::record_file);
     let mut scribe = ComponentScribe::new(component);
     let mut found = match &arguments.head {
         Some(kept) => verify_against(kept.clone(), file, &mut scribe),

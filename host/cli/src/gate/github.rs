@@ -2,11 +2,13 @@
 //!
 //! Both are languages of their own; whatever stands in a record stays a text in them.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use feedback_host::component::Decision;
+use rustix::fs::OFlags;
 
 use super::answer::{Against, Answer};
 use crate::failure::warn;
@@ -75,13 +77,25 @@ pub(super) fn summarise(answer: &Answer) {
         return;
     };
     let path = PathBuf::from(path);
-    let written = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(summary(answer).as_bytes()));
+    let written = open(&path).and_then(|mut file| file.write_all(summary(answer).as_bytes()));
     if let Err(error) = written {
         warn(format_args!("step summary `{}`: {error}", path.display()));
+    }
+}
+
+/// Opens a file to write behind its end. Of a pipe nobody may ever read, and an answer does not
+/// wait for that.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .custom_flags(i32::try_from(flags.bits()).map_err(io::Error::other)?)
+        .open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("is no regular file"))
     }
 }
 
