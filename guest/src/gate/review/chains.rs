@@ -2,7 +2,8 @@
 //!
 //! It looks at no record; how each run stands by itself is known already.
 
-use super::{Attempt, Review, Standing};
+use super::Review;
+use super::attempt::{Attempt, Standing};
 use crate::gate::Retry;
 use crate::gate::verdict::{Reason, ReasonCode};
 
