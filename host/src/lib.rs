@@ -20,6 +20,8 @@ mod keep;
 pub mod scribe;
 
 mod folder;
+#[cfg(test)]
+mod forks;
 pub mod inputs;
 pub mod lookup;
 pub mod output;

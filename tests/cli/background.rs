@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::sandbox::{Called, Sandbox};
 
 /// Longer than anything takes on a busy machine, shorter than for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A `feedback` that was started and not waited for.
 pub(crate) struct Background {
@@ -21,23 +21,27 @@ pub(crate) struct Background {
 impl Background {
     /// Starts `feedback` with these arguments, its output into pipes.
     pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        Self::start_with(sandbox, arguments, |_| {})
+    }
+
+    /// Starts it with something changed.
+    pub(crate) fn start_with(
+        sandbox: &Sandbox,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
         let mut command = sandbox.feedback();
         command
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        change(&mut command);
         Self::spawn(command)
     }
 
-    /// Starts a command that hears of hang-ups, also where the tests run under `nohup`.
+    /// Starts a command that hears all signals.
     pub(crate) fn spawn(mut command: Command) -> Self {
-        let hear = || {
-            // SAFETY: the call takes two numbers, and may be made between fork and exec.
-            unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
-            Ok(())
-        };
-        // SAFETY: the hook makes one system call.
-        unsafe { command.pre_exec(hear) };
+        hears_all_signals(&mut command);
         Self {
             child: command.spawn().expect("the binary runs"),
         }
@@ -74,6 +78,26 @@ impl Background {
     }
 }
 
+/// Lets a command hear what the tests themselves may have been started to ignore: hang-ups under
+/// `nohup`, the keys of a terminal in the background of a script.
+pub(crate) fn hears_all_signals(command: &mut Command) {
+    let hear = || {
+        for signal in [
+            libc::SIGHUP,
+            libc::SIGINT,
+            libc::SIGQUIT,
+            libc::SIGTERM,
+            libc::SIGTSTP,
+        ] {
+            // SAFETY: the call takes two numbers, and may be made between fork and exec.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: the hook makes system calls only.
+    unsafe { command.pre_exec(hear) };
+}
+
 pub(crate) fn send(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).expect("a pid"), signal).expect("there is such a process");
 }
@@ -91,12 +115,14 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 /// Waits until the file has a whole line, and returns it.
 #[track_caller]
 pub(crate) fn line_in(path: &Path) -> String {
-    let mut text = String::new();
-    eventually("a line in the file", || {
-        text = fs::read_to_string(path).unwrap_or_default();
-        text.ends_with('\n')
-    });
+    eventually("a line in the file", || holds_a_line(path));
+    let text = fs::read_to_string(path).expect("a file");
     text.trim_end().to_owned()
+}
+
+/// Says whether the file has a whole line by now.
+pub(crate) fn holds_a_line(path: &Path) -> bool {
+    fs::read_to_string(path).is_ok_and(|text| text.ends_with('\n'))
 }
 
 /// Returns the letter of a process's state; nothing where there is no such process.

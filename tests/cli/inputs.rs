@@ -73,6 +73,11 @@ fn git_names_the_inputs_and_the_store_is_never_among_them() {
             .args(["-c", "user.name=a", "-c", "user.email=a@b"])
             .args(arguments)
             .current_dir(sandbox.path())
+            // A hook of git sets these; a user's own settings may sign commits.
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_WORK_TREE")
+            .env_remove("GIT_INDEX_FILE")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .status();
         assert!(done.expect("git").success());
     };
@@ -97,6 +102,8 @@ fn git_names_the_inputs_and_the_store_is_never_among_them() {
 #[test]
 fn inputs_that_cannot_be_digested_start_nothing() {
     let sandbox = Sandbox::new();
+    // No repository, even where the folder for temporary files is in one.
+    sandbox.write(".git", "gitdir: nowhere\n");
     for (pattern, words) in [
         ("src/**", "`src/**`: no file in"),
         ("git", "in no git repository"),

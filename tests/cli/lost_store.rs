@@ -53,7 +53,7 @@ fn records_that_were_put_back_and_those_of_others_are_no_loss() {
     let called = lose(&sandbox, script);
     assert_eq!((called.status, called.stderr.as_str()), (0, ""));
     let feedback = env!("CARGO_BIN_EXE_feedback");
-    let called = lose(&sandbox, &format!("{feedback} run -- true"));
+    let called = lose(&sandbox, &format!("'{feedback}' run -- true"));
     assert_eq!((called.status, called.stderr.as_str()), (0, ""));
     let first = Sandbox::new();
     let called = lose(&first, "rm -rf feedback_record.jsonl*");

@@ -17,6 +17,8 @@ mod patch;
 mod sandbox;
 mod sealed;
 mod terminal;
+#[path = "../runs/time.rs"]
+mod time;
 #[allow(dead_code, reason = "not every crate of tests needs each")]
 #[path = "../component/tools.rs"]
 mod tools;

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::background::is_gone;
+use crate::background::{PATIENCE, is_gone};
 use crate::sandbox::{Called, Sandbox, holds, text};
 use crate::terminal::Terminal;
+use crate::time::in_time;
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Called {
     sandbox.call(["run"].iter().chain(arguments))
@@ -273,46 +274,55 @@ fn an_argument_with_a_nul_byte_is_refused_on_record() {
 #[test]
 fn silence_is_a_limit_of_its_own_and_named_as_such() {
     let sandbox = Sandbox::new();
-    let options = ["--silence-timeout", "300ms", "--timeout", "10m", "--"];
-    let called = run(
-        &sandbox,
-        &[&options[..], &["sh", "-c", "echo working; exec sleep 600"]].concat(),
-    );
-    assert_eq!(called.status, 124);
-    let record = called.json();
-    assert_eq!(record["outcome"], "timed-out");
-    assert_eq!(record["outcome_detail"]["limit"], "silence");
-    assert_eq!(record["outcome_detail"]["after_ms"], 300);
-    assert_eq!(record["stdout_tail"], "working");
-    assert_eq!(text(&record, "error"), "no output for 300 ms");
+    in_time(|millis| {
+        let silence = format!("{millis}ms");
+        let options = ["--silence-timeout", &silence, "--timeout", "10m", "--"];
+        let command = ["sh", "-c", "echo working; exec sleep 600"];
+        let called = run(&sandbox, &[&options[..], &command].concat());
+        assert_eq!(called.status, 124);
+        let record = called.json();
+        assert_eq!(record["outcome"], "timed-out");
+        assert_eq!(record["outcome_detail"]["limit"], "silence");
+        assert_eq!(record["outcome_detail"]["after_ms"], millis);
+        assert!(text(&record, "error").starts_with("no output for "));
+        (record["stdout_tail"] == "working").then_some(())
+    });
 }
 
 #[test]
 fn a_command_that_keeps_talking_is_not_silent() {
     let sandbox = Sandbox::new();
-    let script = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done";
-    let called = run(
-        &sandbox,
-        &["--silence-timeout", "3s", "--", "sh", "-c", script],
-    );
-    assert_eq!(called.status, 0, "{}", called.stdout);
+    in_time(|millis| {
+        // Longer than the limit altogether, and never silent for half as long.
+        let pause = format!("{:.3}", Duration::from_millis(millis / 3).as_secs_f64());
+        let script = format!("for i in 1 2 3 4; do echo $i; sleep {pause}; done");
+        let limit = format!("{millis}ms");
+        let called = run(
+            &sandbox,
+            &["--silence-timeout", &limit, "--", "sh", "-c", &script],
+        );
+        (called.status == 0).then_some(())
+    });
 }
 
 #[test]
 fn no_grace_means_that_sigterm_is_not_waited_for() {
     let sandbox = Sandbox::new();
-    let script = "trap '' TERM; while :; do sleep 600; done";
-    let options = ["--timeout", "200ms", "--grace", "0s", "--"];
-    let began = Instant::now();
-    let called = run(&sandbox, &[&options[..], &["sh", "-c", script]].concat());
-    assert!(
-        began.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        began.elapsed()
-    );
-    let record = called.json();
-    assert_eq!(record["outcome_detail"]["escalated"], true);
-    assert_eq!(record["outcome_detail"]["then"], json!({"signal": 9}));
+    let script = "trap '' TERM; echo ready; while :; do sleep 600; done";
+    in_time(|millis| {
+        let timeout = format!("{millis}ms");
+        let options = ["--timeout", &timeout, "--grace", "0s", "--"];
+        let began = Instant::now();
+        let called = run(&sandbox, &[&options[..], &["sh", "-c", script]].concat());
+        assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+        let record = called.json();
+        if record["stdout_tail"] != "ready" {
+            return None;
+        }
+        assert_eq!(record["outcome_detail"]["escalated"], true);
+        assert_eq!(record["outcome_detail"]["then"], json!({"signal": 9}));
+        Some(())
+    });
 }
 
 #[test]
@@ -377,11 +387,17 @@ fn the_inner_of_two_runs_outlives_neither_its_own_deadline_nor_the_outer_ones() 
     let binary = env!("CARGO_BIN_EXE_feedback");
     let inner = ["run", "--", "sh", "-c", "echo $$ > pid; exec sleep 600"];
     let argv: Vec<&str> = [binary].iter().chain(&inner).copied().collect();
-    let outer = sandbox.run_with(["--timeout", "5s", "--grace", "20s"], argv);
-    assert_eq!(outer["outcome"], "timed-out");
-    assert_eq!(outer["outcome_detail"]["escalated"], false, "{outer}");
-    let inner = &sandbox.records()[0];
-    assert_eq!(inner["outcome"], "cancelled", "{inner}");
-    let pid = fs::read_to_string(sandbox.path().join("pid")).expect("a pid");
-    assert!(!is_running(pid.trim()));
+    in_time(|millis| {
+        let timeout = format!("{millis}ms");
+        let outer = sandbox.run_with(["--timeout", &timeout, "--grace", "10m"], &argv);
+        assert_eq!(outer["outcome"], "timed-out");
+        // Without a pid, the inner one had no time to start its command.
+        let pid = fs::read_to_string(sandbox.path().join("pid")).ok()?;
+        assert_eq!(outer["outcome_detail"]["escalated"], false, "{outer}");
+        assert!(!is_running(pid.trim()));
+        let records = sandbox.records();
+        let inner = &records[records.len() - 2];
+        assert_eq!(inner["outcome"], "cancelled", "{inner}");
+        Some(())
+    });
 }

@@ -7,7 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::background::eventually;
 use crate::sandbox::{Called, Sandbox, holds, text};
+use crate::time::in_time;
 
 const NUMBERS: &str =
     "i=1; while [ $i -le 2000 ]; do echo line $i; i=$((i+1)); done; echo oops >&2";
@@ -215,13 +217,15 @@ fn what_goes_beyond_the_bound_is_counted_exactly() {
 #[test]
 fn a_run_that_was_ended_has_what_it_printed_by_then() {
     let sandbox = Sandbox::new();
-    let options = ["--keep-output", "--timeout", "300ms", "--grace", "100ms"];
-    let record = sandbox.run_with(
-        options,
-        ["sh", "-c", "echo first; printf unended; sleep 60"],
-    );
-    assert_eq!(record["outcome"], "timed-out");
-    assert_eq!(show(&sandbox, &["--full"]).stdout, "first\nunended\n");
+    in_time(|millis| {
+        let timeout = format!("{millis}ms");
+        let options = ["--keep-output", "--timeout", &timeout, "--grace", "100ms"];
+        let script = "echo first; printf unended; sleep 600";
+        let record = sandbox.run_with(options, ["sh", "-c", script]);
+        assert_eq!(record["outcome"], "timed-out");
+        let printed = record["stdout"]["bytes"] == "first\nunended".len();
+        printed.then(|| assert_eq!(show(&sandbox, &["--full"]).stdout, "first\nunended\n"))
+    });
     let record = sandbox.run_with(["--keep-output"], ["no-such-program"]);
     assert_eq!(record["outcome"], "not-started");
     assert_eq!(record["stdout"]["kept"]["bytes"], 0);
@@ -253,7 +257,7 @@ fn a_limit_of_the_system_costs_the_rest_of_the_output_but_neither_run_nor_record
     // 512 blocks of 1024 bytes, as bash counts.
     let binary = env!("CARGO_BIN_EXE_feedback");
     let script = format!(
-        "ulimit -f 512; exec {binary} run --keep-output -- sh -c 'yes line | head -n 300000; exit 3'"
+        "ulimit -f 512; exec '{binary}' run --keep-output -- sh -c 'yes line | head -n 300000; exit 3'"
     );
     let mut limited = Command::new("bash");
     let limited = limited.args(["-c", &script]).current_dir(sandbox.path());
@@ -343,9 +347,9 @@ fn recovery_removes_what_belongs_to_no_record_and_to_no_run_that_goes_on() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .expect("a run");
-    while !sandbox.path().join("ready").exists() {
-        std::thread::yield_now();
-    }
+    eventually("the command has begun", || {
+        sandbox.path().join("ready").exists()
+    });
     assert_eq!(sandbox.call(["recover"]).status, 0);
     let names = output_files(&sandbox);
     assert!(!names.iter().any(|name| name.contains(orphan)), "{names:?}");

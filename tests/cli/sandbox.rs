@@ -9,6 +9,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::background::hears_all_signals;
+
 /// A project folder with its own record file.
 pub(crate) struct Sandbox {
     folder: TempDir,
@@ -44,13 +46,29 @@ impl Sandbox {
         path
     }
 
+    /// Writes a program.
+    ///
+    /// Another process does: what this one has open for writing, a child that another test starts
+    /// at this moment has too until it executes, and a program that is open for writing is busy.
+    pub(crate) fn program(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let text = self.write(&format!("{name}.text"), content);
+        let path = self.path().join(name);
+        let mut install = Command::new("install");
+        let status = install.args(["-m", "755"]).arg(&text).arg(&path).status();
+        assert!(status.expect("`install` runs").success());
+        fs::remove_file(text).expect("removed");
+        path
+    }
+
     /// Returns the binary, to be called in this folder.
     pub(crate) fn feedback(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_feedback"));
         command
             .current_dir(self.path())
             .env_remove("FEEDBACK_RECORD_FILE")
+            .env_remove("GITHUB_STEP_SUMMARY")
             .stdin(Stdio::null());
+        hears_all_signals(&mut command);
         command
     }
 

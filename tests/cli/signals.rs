@@ -1,19 +1,23 @@
 //! Signals to the runner in every phase of a run: one record, nothing left running, and the right
 //! exit status; without a terminal and from the keys of one.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::background::{
-    Background, a_record_waits, eventually, hold_the_store, is_gone, line_in, send, state,
+    Background, a_record_waits, eventually, hold_the_store, holds_a_line, is_gone, line_in, send,
+    state,
 };
 use crate::sandbox::{Sandbox, text};
 use crate::terminal::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal};
+use crate::time::in_time;
 
 const REQUESTS: [(Signal, &str); 4] = [
     (Signal::INT, "SIGINT"),
@@ -66,14 +70,23 @@ fn while_the_command_runs() {
 fn before_the_command_is_started() {
     let sandbox = Sandbox::new();
     let first = sandbox.run(["false"]);
-    let lock = hold_the_store(&sandbox);
-    // To find the parent, the runner must wait for the store.
     let parent = text(&first, "command_id");
-    let argv = ["run", "--parent", parent, "--", "touch", "started"];
-    let runner = Background::start(&sandbox, &argv);
+    // The runner asks git for the inputs before it starts the command, and this git takes its time.
+    let waits = "#!/bin/sh\ntouch asked; until test -e answer; do sleep 0.05; done; printf 'feedback.json\\0'\n";
+    let git = sandbox.program("bin/git", waits);
+    sandbox.write("feedback.json", "{}");
+    let argv = [
+        "run", "--parent", parent, "--inputs", "git", "--", "touch", "started",
+    ];
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", git.parent().expect("a folder").display());
+    let runner = Background::start_with(&sandbox, &argv, |command| {
+        command.env("PATH", &path);
+    });
     runner.hears_signals();
+    eventually("git is asked", || sandbox.path().join("asked").exists());
     runner.signal(Signal::INT);
-    drop(lock);
+    sandbox.write("answer", "");
     let called = runner.end();
     assert_eq!(called.status, 128 + 2, "{}", called.stderr);
     assert!(!sandbox.path().join("started").exists());
@@ -200,6 +213,12 @@ fn a_runner_that_is_killed_takes_its_command_along_and_the_next_run_says_so() {
 /// that is starting a program waits for that to have begun.
 const READS: &str = "mkfifo go; echo $$ > pid; read line < go; echo went $line";
 
+/// Opens a pipe for writing, whether somebody reads from it or not.
+fn open_pipe(path: &Path) -> File {
+    let mut pipe = File::options();
+    pipe.read(true).write(true).open(path).expect("a pipe")
+}
+
 /// Starts `feedback` as the program of a terminal.
 fn on_a_terminal(sandbox: &Sandbox, arguments: &[&str]) -> Terminal {
     let mut command = sandbox.feedback();
@@ -253,30 +272,53 @@ fn ctrl_c_while_the_record_is_written_loses_nothing() {
 
 #[test]
 fn ctrl_z_stops_the_command_with_the_runner_and_the_clock_of_its_limits() {
-    let sandbox = Sandbox::new();
-    let argv = ["run", "--timeout", "4s", "--json", "--", "sh", "-c", READS];
-    let mut terminal = on_a_terminal(&sandbox, &argv);
-    let (leader, runner) = (command(&sandbox), terminal.runner.pid());
-    terminal.press(CTRL_Z);
-    eventually("both are stopped", || {
-        state(leader) == Some('T') && state(runner) == Some('T')
+    in_time(|millis| {
+        let sandbox = Sandbox::new();
+        let timeout = format!("{millis}ms");
+        let argv = [
+            "run",
+            "--timeout",
+            &timeout,
+            "--json",
+            "--",
+            "sh",
+            "-c",
+            READS,
+        ];
+        let mut terminal = on_a_terminal(&sandbox, &argv);
+        let runner = terminal.runner.pid();
+        eventually("the command runs or is over", || {
+            is_gone(runner) || holds_a_line(&sandbox.path().join("pid"))
+        });
+        if is_gone(runner) {
+            return None;
+        }
+        let leader = command(&sandbox);
+        terminal.press(CTRL_Z);
+        eventually("both are stopped or it is over", || {
+            is_gone(runner) || (state(leader) == Some('T') && state(runner) == Some('T'))
+        });
+        if is_gone(runner) {
+            return None;
+        }
+        // The deadline would pass now, if the clock went on.
+        sleep(Duration::from_millis(millis + 100));
+        assert_eq!(state(leader), Some('T'));
+        send(runner, Signal::CONT);
+        // A file that both may open without waiting for the other.
+        let mut go = open_pipe(&sandbox.path().join("go"));
+        go.write_all(b"on\n").expect("written");
+        let (status, seen) = terminal.end();
+        if status.code() == Some(124) {
+            // The time before the pause and after it was too long.
+            return None;
+        }
+        assert_eq!(status.code(), Some(0), "{seen}");
+        let record = only_record(&sandbox);
+        assert_eq!(record["stdout_tail"], "went on");
+        assert!(record["duration_ms"].as_u64() > Some(millis), "{record}");
+        Some(())
     });
-    // The deadline would pass now, if the clock went on.
-    let stopped = Instant::now();
-    sleep(Duration::from_millis(4200));
-    assert_eq!(state(leader), Some('T'));
-    send(runner, Signal::CONT);
-    // Blocks until the command reads.
-    sandbox.write("go", "on\n");
-    let (status, seen) = terminal.end();
-    assert_eq!(status.code(), Some(0), "{seen}");
-    let record = only_record(&sandbox);
-    assert_eq!(record["stdout_tail"], "went on");
-    assert!(
-        record["duration_ms"].as_u64().expect("a number") >= 4200,
-        "{:?}",
-        stopped.elapsed()
-    );
 }
 
 /// Starts an interactive shell with job control, in which `f` is the binary.

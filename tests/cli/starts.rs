@@ -1,19 +1,14 @@
 //! A command that could not be started: the record says which of the many reasons it was.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::background::line_in;
 use crate::sandbox::{Called, Sandbox, text};
-
-/// Makes a file that may be executed, as far as its permissions go.
-fn program(sandbox: &Sandbox, name: &str, content: impl AsRef<[u8]>) {
-    let path = sandbox.write(name, content);
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
-}
 
 #[track_caller]
 fn not_started(sandbox: &Sandbox, program: &str, status: i32, cause: &str, words: &str) {
@@ -33,9 +28,9 @@ fn not_started(sandbox: &Sandbox, program: &str, status: i32, cause: &str, words
 #[test]
 fn each_obstacle_has_its_own_cause_and_names_the_object() {
     let sandbox = Sandbox::new();
-    program(&sandbox, "lost", "#!/no/such/interpreter\n");
-    program(&sandbox, "dos", "#!/bin/sh\r\necho started\r\n");
-    program(&sandbox, "text", "echo started\n");
+    sandbox.program("lost", "#!/no/such/interpreter\n");
+    sandbox.program("dos", "#!/bin/sh\r\necho started\r\n");
+    sandbox.program("text", "echo started\n");
     sandbox.write("plain", "#!/bin/sh\necho started\n");
     sandbox.write("folder/file", "");
     for (program, status, cause, words) in [
@@ -71,13 +66,18 @@ fn each_obstacle_has_its_own_cause_and_names_the_object() {
 #[test]
 fn a_program_that_stays_open_for_writing_is_named_as_busy() {
     let sandbox = Sandbox::new();
-    program(&sandbox, "busy", "#!/bin/sh\n");
-    let writer = File::options()
-        .append(true)
-        .open(sandbox.path().join("busy"))
-        .expect("opened");
+    sandbox.program("busy", "#!/bin/sh\n");
+    // Another process, so that nothing but this test decides for how long.
+    let mut writer = Command::new("sh")
+        .args(["-c", "exec 3>>busy; echo >open; read end"])
+        .current_dir(sandbox.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    line_in(&sandbox.path().join("open"));
     not_started(&sandbox, "./busy", 126, "text-file-busy", "`./busy`");
-    drop(writer);
+    drop(writer.stdin.take());
+    writer.wait().expect("an end");
     assert_eq!(sandbox.run(["./busy"])["exit_code"], 0);
 }
 

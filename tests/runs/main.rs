@@ -47,6 +47,7 @@
 )]
 
 mod rig;
+mod time;
 
 mod exits;
 mod limits;

@@ -75,6 +75,7 @@ fn perform(words: &[&str]) {
             "undress" => undress(),
             "become-root" => become_root(),
             "say-parent" => say(&format!("parent {}", std::os::unix::process::parent_id())),
+            "say-user" => say(&format!("user {}", rustix::process::geteuid())),
             "say-pid" => say(&format!("pid {}", std::process::id())),
             "leave-daemon" => leave(&["setsid", "leave-quietly"], next(), Stdio::null),
             "touch" => std::fs::write(next(), "").unwrap(),
@@ -93,12 +94,7 @@ fn perform(words: &[&str]) {
                 std::io::stdin().read_to_string(&mut text).unwrap();
                 say(&format!("stdin: {text:?}"));
             }
-            "frozen" => {
-                // Waits as a member of the tree that nobody but a SIGKILL can end.
-                ignore(libc::SIGTERM);
-                ignore(libc::SIGHUP);
-                forever();
-            }
+            "report-on" => report_on(next().parse().unwrap()),
             other => panic_free(other),
         }
     }
@@ -164,6 +160,18 @@ fn exit_on(signal: i32) {
 
 const CODE_AFTER_A_SIGNAL: i32 = 0;
 
+/// Says that the signal came, and goes on.
+fn report_on(signal: i32) {
+    extern "C" fn report(_signal: i32) {
+        const HEARD: &[u8] = b"heard\n";
+        // SAFETY: the text lives; one system call, which is safe in a handler.
+        unsafe { libc::write(1, HEARD.as_ptr().cast(), HEARD.len()) };
+    }
+    let handler = report as extern "C" fn(i32);
+    // SAFETY: the handler makes one system call.
+    unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
+}
+
 fn forever() {
     loop {
         std::thread::park();
@@ -227,11 +235,13 @@ fn leave(first: &[&str], file: &str, output: fn() -> Stdio) {
     if first.contains(&"leave-quietly") {
         child.arg(file);
     } else {
+        if file.ends_with("resist") {
+            // Nobody but a SIGKILL can end it, from the moment that it is known of.
+            child.args(["ignore", "15", "ignore", "1"]);
+        }
         child.args(["write-pid", file]);
         child.arg(if file.ends_with("chatter") {
             "chatter"
-        } else if file.ends_with("resist") {
-            "frozen"
         } else {
             "wait"
         });
@@ -241,7 +251,11 @@ fn leave(first: &[&str], file: &str, output: fn() -> Stdio) {
         .stdout(output())
         .stderr(output())
         .arg0("leftover");
-    drop(child.spawn().unwrap());
+    let mut child = child.spawn().unwrap();
+    if first.contains(&"leave-quietly") {
+        // It leaves another one and goes; only that one shall be left.
+        child.wait().unwrap();
+    }
     await_file(file);
 }
 

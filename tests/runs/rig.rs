@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use feedback_host::supervise::{Adoption, Command, Control, Limits, Sink, supervi
 use serde_json::Value;
 
 /// Longer than anything takes on a busy machine, shorter than for ever.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns the program that the tests start. `cargo test` builds it with the tests.
 pub(crate) fn puppet() -> PathBuf {
@@ -59,6 +60,11 @@ impl Trial {
 
     /// A run of the puppet.
     pub(crate) fn puppet<const N: usize>(words: [&str; N]) -> Self {
+        Self::of_puppet(&words)
+    }
+
+    /// A run of the puppet with any number of words.
+    pub(crate) fn of_puppet(words: &[&str]) -> Self {
         Self::of(std::iter::once(puppet().into_os_string()).chain(words.iter().map(Into::into)))
     }
 
@@ -255,6 +261,7 @@ impl Driver {
         let mut command = std::process::Command::new(puppet());
         command.arg("drive").args(options).arg(puppet()).args(words);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
+        hears_all_signals(&mut command);
         change(&mut command);
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -292,6 +299,26 @@ impl Driver {
         assert!(self.child.wait().unwrap().success());
         ending
     }
+}
+
+/// Lets a command hear what the tests themselves may have been started to ignore: hang-ups under
+/// `nohup`, the keys of a terminal in the background of a script.
+fn hears_all_signals(command: &mut std::process::Command) {
+    let hear = || {
+        for signal in [
+            libc::SIGHUP,
+            libc::SIGINT,
+            libc::SIGQUIT,
+            libc::SIGTERM,
+            libc::SIGTSTP,
+        ] {
+            // SAFETY: the call takes two numbers, and may be made between fork and exec.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: the hook makes system calls only.
+    unsafe { command.pre_exec(hear) };
 }
 
 /// Signals one process.
@@ -332,6 +359,23 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 /// Returns the number in a file that the puppet has written.
 pub(crate) fn pid_in(file: &Path) -> i32 {
     std::fs::read_to_string(file).unwrap().parse().unwrap()
+}
+
+/// Makes a program with this content.
+///
+/// Another process writes it: what this one has open for writing, a child that another test starts
+/// at this moment has too until it executes, and a program that is open for writing is busy.
+pub(crate) fn program(path: &Path, content: &[u8]) {
+    let text = path.with_extension("text");
+    std::fs::write(&text, content).unwrap();
+    install(&text, path, "755");
+}
+
+/// Copies a program to where this mode is its own.
+pub(crate) fn install(from: &Path, to: &Path, mode: &str) {
+    let mut install = std::process::Command::new("install");
+    let status = install.args(["-m", mode]).arg(from).arg(to).status();
+    assert!(status.unwrap().success());
 }
 
 /// A folder for one test.

@@ -1,9 +1,12 @@
 //! What the runner is told reaches the command, ends the run, and is told apart from everything else.
 
 use std::os::unix::process::CommandExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::rig::{Driver, Trial, eventually, folder, is_alive, pid_in, puppet, state, word};
+use crate::rig::{
+    Driver, PATIENCE, Trial, eventually, folder, is_alive, pid_in, puppet, state, word,
+};
+use crate::time::in_time;
 use serde_json::json;
 
 #[test]
@@ -59,21 +62,20 @@ fn a_second_request_kills_at_once() {
 
 #[test]
 fn a_request_while_a_limit_is_enforced_kills_at_once_and_the_run_stays_timed_out() {
-    let done = Trial::puppet(["ignore", "15", "say", "ready", "wait"])
-        .timeout(500)
-        .grace(3_600_000)
-        .when("ready", |_, control| {
-            let control = control.try_clone().unwrap();
-            // Comes when the deadline has passed.
-            std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_secs(1));
-                rustix::io::write(control, &[2]).unwrap();
-            });
-        })
-        .run();
-    assert_eq!(done.outcome()["kind"], "timed-out");
-    assert_eq!(done.outcome()["escalated"], true);
-    assert_eq!(done.ending.interrupted, Some(2));
+    in_time(|millis| {
+        let done = Trial::puppet(["report-on", "15", "say", "ready", "wait"])
+            .timeout(millis)
+            .grace(3_600_000)
+            .signal_when("heard", &[2])
+            .run();
+        assert_eq!(done.outcome()["kind"], "timed-out");
+        if !done.text().contains("ready") {
+            return None;
+        }
+        assert_eq!(done.outcome()["escalated"], true);
+        assert_eq!(done.ending.interrupted, Some(2));
+        Some(())
+    });
 }
 
 #[test]
@@ -113,27 +115,38 @@ fn a_request_after_the_command_has_exited_changes_no_outcome_but_ends_the_waitin
 
 #[test]
 fn a_paused_run_is_stopped_and_the_clock_of_its_limits_with_it() {
-    let folder = folder();
-    let file = folder.path().join("go-on");
-    let mut runner = Driver::start(
-        &["--timeout", "3000"],
-        &["say-pid", "await-file", word(&file), "exit", "0"],
-    );
-    let command: i32 = runner.line().strip_prefix("pid ").unwrap().parse().unwrap();
-    runner.signal(libc::SIGTSTP);
-    let pid = runner.pid();
-    eventually("the runner has stopped", || state(pid) == Some('T'));
-    eventually("the command has stopped", || state(command) == Some('T'));
-    // The deadline passes meanwhile; time is what this test is about.
-    let until = Instant::now() + Duration::from_millis(3500);
-    while Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    std::fs::write(&file, "x").unwrap();
-    runner.signal(libc::SIGCONT);
-    let ending = runner.ending();
-    assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 0}));
-    assert!(ending["duration_ms"].as_u64().unwrap() >= 3500);
+    in_time(|millis| {
+        let folder = folder();
+        let file = folder.path().join("go-on");
+        let timeout = millis.to_string();
+        let mut runner = Driver::start(
+            &["--timeout", &timeout],
+            &["say-pid", "await-file", word(&file), "exit", "0"],
+        );
+        let command: i32 = runner.line().strip_prefix("pid ")?.parse().unwrap();
+        runner.signal(libc::SIGTSTP);
+        let pid = runner.pid();
+        let mut is_over = false;
+        eventually("the runner has stopped or ended", || {
+            is_over = !is_alive(pid);
+            is_over || state(pid) == Some('T')
+        });
+        if !is_over {
+            eventually("the command has stopped", || state(command) == Some('T'));
+            // The deadline passes meanwhile; time is what this test is about.
+            std::thread::sleep(Duration::from_millis(millis + 100));
+            std::fs::write(&file, "x").unwrap();
+            runner.signal(libc::SIGCONT);
+        }
+        let ending = runner.ending();
+        if ending["outcome"]["kind"] == "timed-out" {
+            // The time before the pause and after it was too long.
+            return None;
+        }
+        assert_eq!(ending["outcome"], json!({"kind": "exited", "code": 0}));
+        assert!(ending["duration_ms"].as_u64().unwrap() > millis);
+        Some(())
+    });
 }
 
 #[test]
@@ -195,20 +208,25 @@ fn a_terminal_that_closes_leaves_no_orphan_in_any_session() {
 #[test]
 fn a_runner_within_a_run_passes_the_end_on_and_tells_its_own_story() {
     let puppet = puppet();
-    let done = Trial::puppet(["drive", word(&puppet), "say-pid", "wait"])
-        .timeout(1500)
-        .run();
-    assert_eq!(done.outcome()["kind"], "timed-out");
-    assert_eq!(done.outcome()["then"], json!({"exit_code": 0}));
-    let text = done.text();
-    let (first, second) = text.split_once('\n').unwrap();
-    assert!(!is_alive(
-        first.strip_prefix("pid ").unwrap().parse().unwrap()
-    ));
-    let inner: serde_json::Value =
-        serde_json::from_str(second.trim().strip_prefix("ENDING ").unwrap()).unwrap();
-    assert_eq!(inner["outcome"]["kind"], "cancelled");
-    assert_eq!(inner["outcome"]["signal"], 15);
+    in_time(|millis| {
+        let done = Trial::puppet(["drive", word(&puppet), "say-pid", "wait"])
+            .timeout(millis)
+            .grace(60_000)
+            .run();
+        assert_eq!(done.outcome()["kind"], "timed-out");
+        let text = done.text();
+        let (first, second) = text.split_once('\n')?;
+        let Some(command) = first.strip_prefix("pid ") else {
+            return None;
+        };
+        assert_eq!(done.outcome()["then"], json!({"exit_code": 0}));
+        assert!(!is_alive(command.parse().unwrap()));
+        let inner: serde_json::Value =
+            serde_json::from_str(second.trim().strip_prefix("ENDING ").unwrap()).unwrap();
+        assert_eq!(inner["outcome"]["kind"], "cancelled");
+        assert_eq!(inner["outcome"]["signal"], 15);
+        Some(())
+    });
 }
 
 #[test]
@@ -288,7 +306,7 @@ fn a_command_that_kills_its_helper_has_no_exit_code_and_leaves_nothing() {
 fn a_command_that_stops_its_helper_cannot_hold_the_run() {
     let done = Trial::puppet(["kill-parent", "19", "exit", "0"]).run();
     done.exited(0);
-    assert!(done.took < Duration::from_secs(10), "{:?}", done.took);
+    assert!(done.took < PATIENCE, "{:?}", done.took);
     let done = Trial::puppet(["kill-parent", "15", "kill-parent", "1", "exit", "4"]).run();
     done.exited(4);
 }

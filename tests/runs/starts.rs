@@ -2,19 +2,20 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::rig::{Driver, Trial, folder, puppet, word};
+use crate::rig::{Driver, Trial, folder, program, puppet, word};
 use feedback_host::supervise::environment;
 use serde_json::json;
 
 fn script(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("script");
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    program(&path, text.as_bytes());
     path
 }
 
@@ -71,8 +72,7 @@ fn a_missing_interpreter_of_an_interpreter_is_named() {
     let folder = folder();
     let inner = script(folder.path(), "#!/no/such/interpreter\n");
     let outer = folder.path().join("outer");
-    fs::write(&outer, format!("#!{}\n", inner.display())).unwrap();
-    fs::set_permissions(&outer, fs::Permissions::from_mode(0o755)).unwrap();
+    program(&outer, format!("#!{}\n", inner.display()).as_bytes());
     let error = Trial::of([outer])
         .run()
         .not_started("interpreter-not-found", "ENOENT");
@@ -85,15 +85,14 @@ fn a_missing_interpreter_of_an_interpreter_is_named() {
 #[test]
 fn a_missing_loader_of_a_program_is_named() {
     let folder = folder();
-    let mut program = fs::read(puppet()).unwrap();
+    let mut content = fs::read(puppet()).unwrap();
     let name = b"/ld-linux";
-    let Some(place) = place_of(&program, name) else {
+    let Some(place) = place_of(&content, name) else {
         panic!("the puppet has no loader that this test knows");
     };
-    program[place + 1] = b'X';
+    content[place + 1] = b'X';
     let path = folder.path().join("script");
-    fs::write(&path, program).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    program(&path, &content);
     let error = Trial::of([&path])
         .run()
         .not_started("interpreter-not-found", "ENOENT");
@@ -255,11 +254,23 @@ fn arguments_and_folders_that_are_not_utf_8_arrive_unchanged() {
 fn a_program_that_is_being_written_is_tried_again_and_then_reported() {
     let folder = folder();
     let path = script(folder.path(), "#!/bin/sh\n");
-    let open = File::options().append(true).open(&path).unwrap();
+    // Another process, so that nothing but this test decides for how long.
+    let mut writer = std::process::Command::new("sh")
+        .args(["-c", "exec 3>>\"$0\"; echo open; read end"])
+        .arg(&path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(writer.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    assert_eq!(line, "open\n");
     let done = Trial::of([&path]).run();
     done.not_started("text-file-busy", "ETXTBSY");
     assert!(done.took >= Duration::from_millis(50), "{:?}", done.took);
-    drop(open);
+    drop(writer.stdin.take());
+    writer.wait().unwrap();
     Trial::of([&path]).run().exited(0);
 }
 

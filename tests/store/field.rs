@@ -126,7 +126,12 @@ pub(crate) fn outcomes(path: &Path) -> HashMap<String, String> {
 impl Said {
     /// Takes in what a writer has printed.
     pub(crate) fn listen(&mut self, output: &Output) {
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
+        self.take_in(&String::from_utf8_lossy(&output.stdout));
+    }
+
+    /// Takes in lines that a writer has printed.
+    pub(crate) fn take_in(&mut self, text: &str) {
+        for line in text.lines() {
             let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
             let list = match word {
                 "begun" => &mut self.begun,

@@ -1,5 +1,6 @@
 //! Writers are killed at random moments.
 
+use std::io::{BufRead, BufReader, Read};
 use std::time::Duration;
 
 use super::field::{Field, Said};
@@ -62,10 +63,19 @@ fn kill_and_respawn(field: &Field, seed: u64, kills: u64) -> Said {
             &seed,
         ];
         let mut child = field.writer(&orders).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut text = String::new();
+        // Some are killed wherever they are by then, the others after so much of their work: on a
+        // slow machine, none would get to it otherwise.
+        for _ in 0..(next(&mut random) % 16).saturating_sub(8) {
+            stdout.read_line(&mut text).unwrap();
+        }
         // The moment is to be random; nothing is waited for.
         std::thread::sleep(Duration::from_micros(next(&mut random) % 60_000));
         child.kill().unwrap();
-        said.listen(&child.wait_with_output().unwrap());
+        stdout.read_to_string(&mut text).unwrap();
+        child.wait().unwrap();
+        said.take_in(&text);
     }
     said
 }

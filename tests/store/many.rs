@@ -33,7 +33,7 @@ fn sixteen_writers_and_four_readers_lose_nothing_and_see_no_damage() {
                     "keep=100000",
                     "disk=0",
                     "largest=100",
-                    "lock_ms=60000",
+                    "lock_ms=600000",
                     &seed,
                 ];
                 field.writer(&orders).spawn().unwrap()
@@ -72,7 +72,8 @@ impl Drop for End<'_> {
 /// Reads again and again, and asks for whole records in order. Returns how often.
 fn read_until(field: &Field, over: &AtomicBool) -> u64 {
     let mut reads = 0;
-    while !over.load(Ordering::Acquire) {
+    loop {
+        let is_last = over.load(Ordering::Acquire);
         let reader = Reader::open(&field.path(), Scope::All).unwrap();
         let mut last = 0;
         for entry in reader.entries(&mut Native) {
@@ -85,6 +86,8 @@ fn read_until(field: &Field, over: &AtomicBool) -> u64 {
             }
         }
         reads += 1;
+        if is_last {
+            return reads;
+        }
     }
-    reads
 }

@@ -13,6 +13,14 @@ use tempfile::TempDir;
 use std::ffi::OsStr;
 
 use super::*;
+use crate::forks;
+
+fn look(folder: &Path, patterns: &[&str], record_file: &Path) -> Result<Sight, InputsError> {
+    let asks_git = patterns.contains(&"git");
+    let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
+    let look = || Inputs::new(folder, record_file).look(&patterns);
+    if asks_git { forks::start(look) } else { look() }
+}
 
 struct Folder(TempDir);
 
@@ -32,8 +40,7 @@ impl Folder {
     }
 
     fn try_look(&self, patterns: &[&str]) -> Result<Sight, InputsError> {
-        let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
-        Inputs::new(self.0.path(), &self.path("feedback_record.jsonl")).look(&patterns)
+        look(self.0.path(), patterns, &self.path("feedback_record.jsonl"))
     }
 
     fn look(&self, patterns: &[&str]) -> Sight {
@@ -49,7 +56,8 @@ impl Folder {
     }
 
     fn git(&self, arguments: &[&str]) {
-        let done = Command::new("git")
+        let mut command = Command::new("git");
+        command
             .args([
                 "-c",
                 "user.name=a",
@@ -60,8 +68,12 @@ impl Folder {
             ])
             .args(arguments)
             .current_dir(self.0.path())
-            .output()
-            .expect("git runs");
+            // A hook of git sets these; a user's own settings may sign commits.
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_WORK_TREE")
+            .env_remove("GIT_INDEX_FILE")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let done = forks::start(|| command.output()).expect("git runs");
         assert!(done.status.success(), "{done:?}");
     }
 
@@ -204,6 +216,8 @@ fn patterns_name_files_folders_and_what_is_left_out() {
 fn a_pattern_that_matches_nothing_or_is_none_is_refused_by_name() {
     let folder = Folder::new();
     folder.write("a", "");
+    // No repository, even where the folder for temporary files is in one.
+    folder.write(".git", "gitdir: nowhere\n");
     for (patterns, words) in [
         (&["a", "lib/**"][..], "`lib/**`: no file in"),
         (&["*", "!a"], "no file in"),
@@ -245,7 +259,7 @@ fn links_are_their_target_and_what_is_no_file_is_never_opened() {
     let folder = Folder::new();
     symlink("nowhere", folder.path("link")).expect("a link");
     symlink(".", folder.path("loop")).expect("a link");
-    let made = Command::new("mkfifo").arg(folder.path("pipe")).status();
+    let made = forks::start(|| Command::new("mkfifo").arg(folder.path("pipe")).status());
     assert!(made.expect("mkfifo").success());
     let _socket = UnixListener::bind(folder.path("socket")).expect("a socket");
     let first = folder.look(&["."]);
@@ -331,8 +345,9 @@ fn git_names_what_it_tracks_or_would_add_and_follows_submodules() {
     let before = folder.look(&["git"]).digest;
     folder.write("sub/lib.c", "2");
     assert_ne!(folder.look(&["git"]).digest, before);
-    let here = Inputs::new(&folder.path("sub"), &folder.path("feedback_record.jsonl"));
-    assert_eq!(here.look(&["git".to_owned()]).expect("below").files, 1);
+    let records = folder.path("feedback_record.jsonl");
+    let here = look(&folder.path("sub"), &["git"], &records);
+    assert_eq!(here.expect("below").files, 1);
 }
 
 #[test]

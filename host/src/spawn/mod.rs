@@ -155,9 +155,9 @@ pub(crate) fn start(command: &Command, around: Surroundings<'_>) -> Result<Start
     let (stdout, stdout_write) = pipe("stdout")?;
     let (stderr, stderr_write) = pipe("stderr")?;
     let mut process = image.process(stdin(command.stdin)?, stdout_write, stderr_write);
-    let (at, copied) = (Instant::now(), image::memory_that_a_fork_copies());
+    let copied = image::memory_that_a_fork_copies();
     let run_id = command.run_id.as_deref().unwrap_or_default();
-    let (leader, keeper) = spawn(&mut process, run_id, line.as_ref()).map_err(|error| {
+    let (leader, born) = spawn(&mut process, run_id, line.as_ref()).map_err(|error| {
         diagnose::failed_start(
             &error,
             &program,
@@ -166,12 +166,10 @@ pub(crate) fn start(command: &Command, around: Surroundings<'_>) -> Result<Start
             command.cwd.as_deref(),
         )
     })?;
-    // The command object still holds the writing ends; with them open, no end would ever be seen.
-    drop(process);
     Ok(Started {
         leader,
-        keeper,
-        at,
+        keeper: born.keeper,
+        at: born.at,
         copied: copied.max(image::memory_that_a_fork_copies()),
         stdout,
         stderr,
@@ -179,11 +177,17 @@ pub(crate) fn start(command: &Command, around: Surroundings<'_>) -> Result<Start
     })
 }
 
+/// What there is of a process beside its pid.
+struct Born {
+    keeper: Option<Keeper>,
+    at: Instant,
+}
+
 fn spawn(
     process: &mut std::process::Command,
     run_id: &str,
     line: Option<&UnixStream>,
-) -> io::Result<(Pid, Option<Keeper>)> {
+) -> io::Result<(Pid, Born)> {
     let mut attempt = 0;
     loop {
         match tree::enrol(run_id, || spawn_once(process, line)) {
@@ -196,20 +200,25 @@ fn spawn(
     }
 }
 
-/// Returns the runner's child with what it is: the command or the keeper of the command.
+/// Returns the runner's child, which is the command or the keeper of the command, and the command.
+///
+/// Only one start at a time comes here, so that the clock begins when the waiting for others is
+/// over, and no other run's child gets a copy of what is closed before this returns.
 fn spawn_once(
     process: &mut std::process::Command,
     line: Option<&UnixStream>,
-) -> io::Result<(Pid, (Pid, Option<Keeper>))> {
+) -> io::Result<(Pid, (Pid, Born))> {
+    let at = Instant::now();
     let child = process.spawn()?;
     let pid = Pid::from_child(&child);
-    Ok(match line {
-        None => (pid, (pid, None)),
-        Some(line) => {
-            let keeper = Keeper::meet(line, child)?;
-            (pid, (keeper.leader(), Some(keeper)))
-        }
-    })
+    let keeper = match line {
+        None => None,
+        Some(line) => Some(Keeper::meet(line, child)?),
+    };
+    // The command object still holds the writing ends; with them open, no end would ever be seen.
+    process.stdout(Stdio::null()).stderr(Stdio::null());
+    let leader = keeper.as_ref().map_or(pid, Keeper::leader);
+    Ok((pid, (leader, Born { keeper, at })))
 }
 
 /// Returns both ends of a line to a keeper where one is wanted.

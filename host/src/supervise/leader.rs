@@ -192,7 +192,7 @@ impl Drop for Leader {
 }
 
 /// How long a killed leader may take to end while a panic is on its way.
-const DISAPPEARANCE: Duration = Duration::from_millis(200);
+const DISAPPEARANCE: Duration = Duration::from_secs(2);
 
 /// The unit of the system's peak: Linux counts in KiB, macOS in bytes.
 const RSS_UNIT: u64 = if cfg!(target_os = "macos") { 1 } else { 1024 };

@@ -24,8 +24,9 @@ use crate::tree::{Cgroup, Tree};
 /// How often a system without a handle for processes is asked whether the leader has ended, and
 /// how often descendants are looked for while they have time to end.
 pub(super) const ROUND: Duration = Duration::from_millis(20);
-/// How long the leader may take to vanish after SIGKILL before the run goes on without it.
-const VANISHING: Duration = Duration::from_millis(200);
+/// How long the leader may take to vanish after SIGKILL before the run goes on without it. What
+/// can be killed is gone at once, but for a machine that has no time for it, or much memory to free.
+const VANISHING: Duration = Duration::from_secs(2);
 /// How often the dead that a running command leaves to this process are collected.
 const REAPING: Duration = Duration::from_millis(200);
 
@@ -222,6 +223,8 @@ impl<'a> Run<'a> {
         {
             stopping.escalated = true;
             self.tree.signal(Signal::KILL);
+            // The runner may have come to this late, or have been long about it.
+            stopping.kill_at = Instant::now();
         }
     }
 

@@ -13,6 +13,7 @@ use crate::signal;
 #[derive(Debug)]
 pub(super) struct Stopping {
     pub(super) reason: Reason,
+    /// When the tree is to be killed; once it is `escalated`, when that was done.
     pub(super) kill_at: Instant,
     pub(super) escalated: bool,
 }

@@ -269,10 +269,8 @@ mod tests {
     #[test]
     fn members_of_groups_below_count_and_without_a_switch_each_is_killed() {
         let parent = group();
-        let mut child = std::process::Command::new("sleep")
-            .arg("600")
-            .spawn()
-            .unwrap();
+        let mut sleep = std::process::Command::new("sleep");
+        let mut child = crate::forks::start(|| sleep.arg("600").spawn()).unwrap();
         let folder = parent.path().join("run");
         let inner = folder.join("inner");
         fs::create_dir_all(&inner).unwrap();

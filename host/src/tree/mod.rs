@@ -25,8 +25,9 @@ pub(crate) use cgroup::{Cgroup, Memberships};
 
 /// How long a leftover has for an orderly end before it is killed.
 const COURTESY: Duration = Duration::from_millis(100);
-/// How long killed processes have to disappear before they count as survivors.
-const DISAPPEARANCE: Duration = Duration::from_millis(200);
+/// How long killed processes have to disappear before they count as survivors. They are gone at
+/// once, but for a machine that has no time for it, or much memory to free.
+const DISAPPEARANCE: Duration = Duration::from_secs(2);
 /// How often new members are looked for while old ones are waited for.
 const ROUND: Duration = Duration::from_millis(20);
 

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::scribe::{Native, body, intent};
 use super::shim::Shim;
+use crate::forks::Quiet;
 use crate::reader::{Content, Entry, Reader, Scope};
 use crate::store::{Appended, Durability, FinishError, Options, Store, StoreError, Verification};
 
@@ -15,6 +16,7 @@ use crate::store::{Appended, Durability, FinishError, Options, Store, StoreError
 pub(crate) struct Bench {
     pub(crate) dir: TempDir,
     pub(crate) options: Options,
+    _quiet: Quiet,
 }
 
 impl Bench {
@@ -28,6 +30,7 @@ impl Bench {
                 lock_limit: std::time::Duration::ZERO,
                 ..Options::default()
             },
+            _quiet: Quiet::begin(),
         }
     }
 
