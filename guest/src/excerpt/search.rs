@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::marks::{ENDS, STARTS};
 use super::words::{Kind, PHRASES};
+use crate::sift::{Reader, Wanted};
 
 const BITS: u32 = 17;
 
@@ -43,6 +44,20 @@ struct Anchor {
     text: &'static str,
     /// What the text says; a mark is left to whoever looks at the ends of a line.
     meaning: Option<(Kind, u8)>,
+}
+
+/// Returns the texts that may give the line that holds one a grade: those that
+/// [`Search::first_in`] finds, for a search over many lines at once.
+pub(crate) fn telling_texts() -> impl Iterator<Item = Wanted> {
+    let phrases = PHRASES.iter().filter(|(_, kind, _)| *kind != Kind::Calm);
+    let phrases = phrases.map(|(phrase, ..)| *phrase);
+    let marks = STARTS.iter().chain(ENDS).map(|(mark, _)| *mark);
+    let texts = phrases.chain(marks).filter(|text| text.len() >= 4);
+    texts.map(|text| Wanted {
+        text: text.as_bytes().into(),
+        reader: Reader::Excerpt,
+        starts_word: text.len() == 4 && text.starts_with(|c: char| c.is_ascii_alphanumeric()),
+    })
 }
 
 impl Search {
