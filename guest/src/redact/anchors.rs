@@ -39,7 +39,9 @@ impl Anchors {
             .iter()
             .enumerate()
             .flat_map(|(index, token)| token.prefixes.iter().map(move |prefix| (*prefix, index)));
-        let mut rare: Vec<&[u8]> = RARE.iter().map(|(text, _)| text.as_bytes()).collect();
+        // Characters without width are found as shapes.
+        let words = RARE.iter().filter(|(text, _)| text.is_ascii());
+        let mut rare: Vec<&[u8]> = words.map(|(text, _)| text.as_bytes()).collect();
         let mut all: Vec<(&[u8], Action)> = RARE
             .iter()
             .chain(COMMON)
@@ -112,7 +114,7 @@ impl Anchors {
 
 /// Returns the texts of redaction and those of the excerpt: one search finds both.
 fn wanted(mut rare: Vec<&[u8]>) -> Vec<Wanted> {
-    // Shorter ones, and characters without width, are found as shapes.
+    // Shorter ones are found as shapes.
     rare.retain(|text| text.len() >= 3 && !text.contains(&b'\n'));
     let mut rare: Vec<Box<[u8]>> = rare
         .iter()

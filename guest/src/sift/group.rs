@@ -5,7 +5,7 @@
 //! goes the byte behind it, where the text has one. This says what may be there; whether the text
 //! is, is looked up by whoever asks.
 
-use super::rarity::rarest;
+use super::rarity::Rarity;
 
 /// How many bytes one step looks at the beginnings of groups in, and how many it reads for that.
 pub(super) const STRIDE: usize = 18;
@@ -24,7 +24,7 @@ const RANK_BITS: u32 = 10;
 /// The groups of many texts.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// By the hash of three bytes, which bytes may stand behind them, by their last three bits.
+    /// By the hash of three bytes, the kinds of bytes that may stand behind them.
     table: Box<[u8; 1 << BITS]>,
     /// How many groups come before those that begin with the same bits of the hash.
     ranks: Vec<u32>,
@@ -63,8 +63,9 @@ impl Groups {
             groups: Vec::new(),
             short: Vec::new(),
         };
+        let rarity = Rarity::default();
         for (number, text) in (0..).zip(texts) {
-            groups.learn(number, text);
+            groups.learn(number, rarity.rarest(text));
         }
         groups.groups.sort_unstable();
         groups.ranks = (0..=1 << RANK_BITS)
@@ -74,8 +75,8 @@ impl Groups {
         groups
     }
 
-    fn learn(&mut self, number: u32, text: &[u8]) {
-        let (offset, part) = rarest(text);
+    /// Learns the groups in the part of a text that starts at `offset`.
+    fn learn(&mut self, number: u32, (offset, part): (usize, &[u8])) {
         let offset = u32::try_from(offset).unwrap_or(u32::MAX);
         match *part {
             [a, b, c] => {
@@ -110,13 +111,13 @@ impl Groups {
     }
 
     fn allow(&mut self, four: u32, mask: u32) {
-        let next = if mask == u32::MAX {
-            1 << ((four >> 24) & 7)
+        let kinds = if mask == u32::MAX {
+            kind(four)
         } else {
             u8::MAX
         };
         if let Some(entry) = self.table.get_mut(hash(four)) {
-            *entry |= next;
+            *entry |= kinds;
         }
     }
 
@@ -134,7 +135,7 @@ impl Groups {
             let met = fours(span)
                 .into_iter()
                 .fold(0, |met, four| met | self.look(four));
-            steps.with_any |= u64::from(met & 1) << steps.count;
+            steps.with_any |= u64::from(met != 0) << steps.count;
             steps.count += 1;
             rest = rest.get(STRIDE..).unwrap_or_default();
         }
@@ -144,33 +145,57 @@ impl Groups {
     /// Calls `found` for each group in these bytes with its place, its text, and how many bytes
     /// before its second byte the text starts.
     pub(super) fn each(&self, span: &[u8; SPAN], mut found: impl FnMut(usize, usize, usize)) {
-        let fours = fours(span).into_iter().zip((0..).step_by(2));
-        for (four, place) in fours.filter(|(four, _)| self.look(*four) & 1 != 0) {
+        let fours = fours(span);
+        let looks = fours.iter().enumerate();
+        let mut left = looks.fold(0, |met: u32, (index, four)| {
+            met | (u32::from(self.look(*four) != 0) << index)
+        });
+        while left != 0 {
+            let index = usize::try_from(left.trailing_zeros()).unwrap_or(0);
+            left &= left - 1;
+            let (four, place) = (fours.get(index).copied().unwrap_or(0), 2 * index);
             let rank = rank(hash(four));
             let ends = self.ranks.get(rank..rank + 2);
             let range = match ends {
-                Some([from, until]) => index(*from)..index(*until),
+                Some([from, until]) => wide(*from)..wide(*until),
                 _ => 0..0,
             };
             for group in self.groups.get(range).unwrap_or_default() {
                 if (four ^ group.four) & group.mask == 0 {
-                    found(place, index(group.text), index(group.back));
+                    found(place, wide(group.text), wide(group.back));
                 }
             }
             for (three, text) in &self.short {
                 if four >> 8 == *three {
-                    found(place, index(*text), 0);
+                    found(place, wide(*text), 0);
                 }
             }
         }
     }
 
-    /// Returns a number whose lowest bit says whether these may be a group and the byte behind.
+    /// Returns 0 where these are no group with a byte of a kind that may stand behind it.
     #[inline(always)]
-    fn look(&self, four: u32) -> u32 {
-        let entry = self.table.get(hash(four)).copied().unwrap_or(0);
-        u32::from(entry) >> ((four >> 24) & 7)
+    fn look(&self, four: u32) -> u8 {
+        self.table.get(hash(four)).copied().unwrap_or(0) & kind(four)
     }
+}
+
+/// Eight kinds of bytes, by the last three bits of a byte; a table, as shifting takes longer.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = 1 << (byte & 7);
+        byte += 1;
+    }
+    kinds
+};
+
+/// Returns the kind of the fourth byte.
+#[inline(always)]
+fn kind(four: u32) -> u8 {
+    let [_, _, _, last] = four.to_le_bytes();
+    KINDS.get(usize::from(last)).copied().unwrap_or(0)
 }
 
 /// Returns the four bytes from every even place on.
@@ -197,7 +222,7 @@ fn hash(four: u32) -> usize {
     usize::try_from(hash).unwrap_or(0)
 }
 
-fn index(number: u32) -> usize {
+fn wide(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 

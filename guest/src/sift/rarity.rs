@@ -2,43 +2,62 @@
 //!
 //! A poor guess costs time, never a finding.
 
-/// Returns the five bytes of a text that are rarest elsewhere, and where they start; all of it
-/// where it is shorter.
-pub(super) fn rarest(text: &[u8]) -> (usize, &[u8]) {
-    let parts = text.windows(5).enumerate();
-    parts
-        .min_by_key(|(_, part)| common(part))
-        .unwrap_or((0, text))
+/// How many bits the hash of a group has.
+const BITS: u32 = 13;
+
+/// How often groups of three bytes come.
+pub(super) struct Rarity {
+    /// By the hash of a group, for the groups of the lists below.
+    listed: Vec<u16>,
 }
 
-/// Returns how common the two groups are that five bytes are found by, in no unit that means
-/// anything.
-fn common(part: &[u8]) -> u32 {
-    let groups = part.windows(3).take(2);
-    groups.map(|group| commonness(group)).sum()
+impl Default for Rarity {
+    fn default() -> Self {
+        let mut listed = vec![0; 1 << BITS];
+        // What is more common comes last, and counts where two groups have one hash.
+        for (rows, commonness) in [(OCCASIONAL, 500), (COMMON, 1500), (VERY_COMMON, 5000)] {
+            let groups = rows.iter().flat_map(|row| row.as_bytes().chunks(3));
+            for group in groups {
+                if let Some(entry) = listed.get_mut(hash(group)) {
+                    *entry = commonness;
+                }
+            }
+        }
+        Self { listed }
+    }
 }
 
-fn commonness(group: &[u8]) -> u32 {
-    let is_in = |list: &[&str]| {
-        let folded = |byte: &u8| byte | 0x20;
-        list.iter().any(|row| {
-            let (groups, _) = row.as_bytes().as_chunks::<3>();
-            groups
-                .iter()
-                .any(|other| other.iter().map(folded).eq(group.iter().map(folded)))
-        })
-    };
-    if is_in(VERY_COMMON) {
-        return 5000;
+impl Rarity {
+    /// Returns the five bytes of a text that are rarest elsewhere, and where they start; all of
+    /// it where it is shorter.
+    pub(super) fn rarest<'a>(&self, text: &'a [u8]) -> (usize, &'a [u8]) {
+        let parts = text.windows(5).enumerate();
+        parts
+            .min_by_key(|(_, part)| self.common(part))
+            .unwrap_or((0, text))
     }
-    if is_in(COMMON) {
-        return 1500;
+
+    /// Returns how common the two groups are that five bytes are found by, in no unit that means
+    /// anything.
+    fn common(&self, part: &[u8]) -> u32 {
+        let groups = part.windows(3).take(2);
+        groups.map(|group| self.commonness(group)).sum()
     }
-    if is_in(OCCASIONAL) {
-        return 500;
+
+    fn commonness(&self, group: &[u8]) -> u32 {
+        match self.listed.get(hash(group)) {
+            Some(0) | None => group.iter().map(|byte| of_byte(*byte)).sum(),
+            Some(commonness) => u32::from(*commonness),
+        }
     }
-    // Hardly any is as common as the last of these lists.
-    group.iter().map(|byte| of_byte(*byte)).sum()
+}
+
+fn hash(group: &[u8]) -> usize {
+    let bytes = group
+        .iter()
+        .fold(0, |bytes, byte| (bytes << 8) | u32::from(byte | 0x20));
+    let hash = bytes.wrapping_mul(0x9e37_79b1) >> (32 - BITS);
+    usize::try_from(hash).unwrap_or(0)
 }
 
 /// Returns how common a byte is in the outputs of commands: about a logarithm.
