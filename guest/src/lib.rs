@@ -14,6 +14,7 @@ pub mod expect;
 pub mod filter;
 pub mod passage;
 pub mod redact;
+mod sift;
 pub mod text;
 
 pub mod document;

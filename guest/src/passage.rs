@@ -4,7 +4,7 @@
 
 use crate::excerpt::Picker;
 use crate::expect::Watch;
-use crate::redact::{Redactor, Sink};
+use crate::redact::{Redactor, Sink, Telling};
 
 /// What one call gives of a stream's redacted text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,17 +78,27 @@ impl Outlet<'_> {
         }
         redactor.push(text, self);
     }
+
+    /// Shows redacted text to all but the excerpt, which takes it next.
+    fn see(&mut self, text: &str) {
+        if let Some(watch) = &mut self.watch {
+            watch.see(text, self.picker.lines());
+        }
+        if let Some(passage) = &mut self.passage {
+            passage.text.push_str(text);
+        }
+    }
 }
 
 impl Sink for Outlet<'_> {
     fn text(&mut self, text: &str) {
-        if let Some(watch) = &mut self.watch {
-            watch.see(text, self.picker.lines());
-        }
+        self.see(text);
         self.picker.text(text);
-        if let Some(passage) = &mut self.passage {
-            passage.text.push_str(text);
-        }
+    }
+
+    fn sifted(&mut self, text: &str, telling: Telling<'_>) {
+        self.see(text);
+        self.picker.sifted(text, telling);
     }
 
     fn retract_line(&mut self) {

@@ -28,6 +28,7 @@ mod tail;
 mod words;
 
 pub(crate) use grade::{EXPLAINED, grade as grade_of};
+pub(crate) use search::telling_texts;
 
 pub use budget::{Shares, share};
 pub use picker::{Cut, Picker};

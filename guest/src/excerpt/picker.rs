@@ -14,7 +14,7 @@ use super::open::Open;
 use super::policy::ExcerptPolicy;
 use super::screen::{NextFound, opens};
 use super::tail::Tail;
-use crate::redact::Sink;
+use crate::redact::{Sink, Telling};
 
 /// Lines among which those that follow a candidate are looked for; blank ones do not count.
 const AFTER_WITHIN: u64 = 14;
@@ -166,14 +166,12 @@ impl Picker {
     }
 
     /// Takes whole lines, each with its newline.
-    fn lines_in(&mut self, lines: &str) {
+    fn lines_in(&mut self, lines: &str, mut search: NextFound<'_>) {
         if lines.is_empty() {
             return;
         }
         let mut start = 0;
         let mut before: Option<&str> = None;
-        // One search for all of the lines; most of them have nothing in them.
-        let mut search = NextFound::new(lines);
         for end in memchr_iter(b'\n', lines.as_bytes()) {
             let line = lines.get(start..end).unwrap_or("");
             let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
@@ -307,11 +305,37 @@ impl Picker {
 
 impl Sink for Picker {
     fn text(&mut self, text: &str) {
-        let Some(last) = memrchr(b'\n', text.as_bytes()) else {
-            self.open.extend(text, self.policy.max_bytes);
+        let Some((lines, open)) = self.end_open_in(text) else {
             return;
         };
-        let (mut lines, open) = text.split_at_checked(last + 1).unwrap_or((text, ""));
+        // One search for all of the lines; most of them have nothing in them.
+        self.lines_in(lines, NextFound::new(lines));
+        self.open.extend(open, self.policy.max_bytes);
+    }
+
+    fn sifted(&mut self, text: &str, telling: Telling<'_>) {
+        let Some((lines, open)) = self.end_open_in(text) else {
+            return;
+        };
+        let ended = text.len() - lines.len() - open.len();
+        self.lines_in(lines, NextFound::known(telling, ended));
+        self.open.extend(open, self.policy.max_bytes);
+    }
+
+    fn retract_line(&mut self) {
+        self.open.clear();
+    }
+}
+
+impl Picker {
+    /// Ends the open line where the text does, and returns the whole lines behind it and the
+    /// next open line; nothing where no line ends.
+    fn end_open_in<'a>(&mut self, text: &'a str) -> Option<(&'a str, &'a str)> {
+        let Some(last) = memrchr(b'\n', text.as_bytes()) else {
+            self.open.extend(text, self.policy.max_bytes);
+            return None;
+        };
+        let (lines, open) = text.split_at_checked(last + 1).unwrap_or((text, ""));
         if self.open.bytes > 0
             && let Some(end) = memchr(b'\n', lines.as_bytes())
             && let Some((first, rest)) = lines.split_at_checked(end + 1)
@@ -321,14 +345,9 @@ impl Sink for Picker {
                 self.policy.max_bytes,
             );
             self.end_open();
-            lines = rest;
+            return Some((rest, open));
         }
-        self.lines_in(lines);
-        self.open.extend(open, self.policy.max_bytes);
-    }
-
-    fn retract_line(&mut self) {
-        self.open.clear();
+        Some((lines, open))
     }
 }
 

@@ -7,6 +7,7 @@ use memchr::memchr2;
 use super::form;
 use super::location::starts_with_location;
 use super::search::Search;
+use crate::redact::Telling;
 
 /// Returns whether a line is worth grading.
 pub(super) fn may_matter(line: &str) -> bool {
@@ -14,27 +15,57 @@ pub(super) fn may_matter(line: &str) -> bool {
 }
 
 /// Walks through many lines and says which of them the search finds something in.
-pub(super) struct NextFound<'a> {
-    text: &'a [u8],
-    /// Where the next text stands, if one does.
-    next: Option<usize>,
+pub(super) enum NextFound<'a> {
+    /// It is searched for here.
+    Sought {
+        text: &'a [u8],
+        /// Where the next text stands, if one does.
+        next: Option<usize>,
+    },
+    /// It was found before.
+    Known {
+        /// Places that were not passed yet.
+        places: &'a [usize],
+        /// Where the lines begin, counted as the places are.
+        from: usize,
+    },
 }
 
 impl<'a> NextFound<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self {
+        Self::Sought {
             text: text.as_bytes(),
             next: Search::shared().first_in(text.as_bytes()),
         }
     }
 
+    /// Goes by what was found in a text of which `passed` bytes are not to be walked through.
+    pub(super) const fn known(telling: Telling<'a>, passed: usize) -> Self {
+        Self::Known {
+            places: telling.places,
+            from: telling.from + passed,
+        }
+    }
+
     /// Returns whether something is found between two places. They must only go up.
     pub(super) fn is_in(&mut self, start: usize, end: usize) -> bool {
-        if self.next.is_some_and(|next| next < start) {
-            let rest = self.text.get(start..).unwrap_or_default();
-            self.next = Search::shared().first_in(rest).map(|at| start + at);
+        match self {
+            Self::Sought { text, next } => {
+                if next.is_some_and(|next| next < start) {
+                    let rest = text.get(start..).unwrap_or_default();
+                    *next = Search::shared().first_in(rest).map(|at| start + at);
+                }
+                next.is_some_and(|next| next < end)
+            }
+            Self::Known { places, from } => {
+                while let Some((first, rest)) = places.split_first()
+                    && *first < *from + start
+                {
+                    *places = rest;
+                }
+                places.first().is_some_and(|next| *next < *from + end)
+            }
         }
-        self.next.is_some_and(|next| next < end)
     }
 }
 

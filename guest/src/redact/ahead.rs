@@ -1,21 +1,22 @@
-//! Remembers what lies ahead in a block, so that every search passes over it once.
+//! Walks through the lines of a block that are to be looked at, so that every search passes over
+//! it once.
 //!
-//! It does not search.
+//! It does not say why a line is one of them.
 
-/// Where the next anchors of a block stand, so that each is searched once.
-#[derive(Debug, Default)]
-pub(super) struct Ahead {
-    /// The next rare anchor.
-    pub(super) rare: Next,
-    /// The next shape: an odd byte, a long run, or a long run of base64.
-    pub(super) shape: Next,
+use super::sweep::first_shape;
+
+/// What lies ahead in a block.
+#[derive(Debug)]
+pub(super) struct Ahead<'a> {
+    /// Places of rare texts, in order.
+    rare: &'a [usize],
+    shape: Next,
 }
 
-/// The next position of one search.
-#[derive(Debug, Default)]
-pub(super) enum Next {
+/// The next shape: an odd byte, a long run, or a long run of base64.
+#[derive(Clone, Copy, Debug)]
+enum Next {
     /// It was not searched.
-    #[default]
     Unknown,
     /// It is there.
     At(usize),
@@ -23,24 +24,39 @@ pub(super) enum Next {
     Never,
 }
 
-impl Next {
-    /// Returns the next position at or after `position`, by `search` where it is not known yet.
-    pub(super) fn at_or_after(
-        &mut self,
-        position: usize,
-        search: impl FnOnce() -> Option<usize>,
-    ) -> Option<usize> {
-        let is_known = match self {
-            Self::At(at) => *at >= position,
-            Self::Never => true,
-            Self::Unknown => false,
+impl<'a> Ahead<'a> {
+    /// Starts at the beginning of the block in which `rare` was found.
+    pub(super) const fn new(rare: &'a [usize]) -> Self {
+        Self {
+            rare,
+            shape: Next::Unknown,
+        }
+    }
+
+    /// Returns a place in the first line to be looked at, from the line that begins at
+    /// `position` on. The positions must only go up.
+    pub(super) fn next(&mut self, block: &[u8], position: usize) -> Option<usize> {
+        while let Some((first, rest)) = self.rare.split_first()
+            && *first < position
+        {
+            self.rare = rest;
+        }
+        let rare = self.rare.first().copied();
+        rare.into_iter().chain(self.shape(block, position)).min()
+    }
+
+    fn shape(&mut self, block: &[u8], position: usize) -> Option<usize> {
+        let is_known = match self.shape {
+            Next::At(at) => at >= position,
+            Next::Never => true,
+            Next::Unknown => false,
         };
         if !is_known {
-            *self = search().map_or(Self::Never, Self::At);
+            self.shape = first_shape(block, position).map_or(Next::Never, Next::At);
         }
-        match self {
-            Self::At(at) => Some(*at),
-            Self::Never | Self::Unknown => None,
+        match self.shape {
+            Next::At(at) => Some(at),
+            Next::Never | Next::Unknown => None,
         }
     }
 }

@@ -3,13 +3,13 @@
 //! A first look goes over whole blocks for the rare texts, so that ordinary output is passed on
 //! at little cost; a second one goes over the lines that were chosen, for all of the texts.
 
-use super::ahead::Ahead;
 use super::encoded::{Beginning, beginnings};
-use super::look::FirstLook;
 use super::starts::Starts;
 use super::sweep::{LONG, first_shape};
 use super::tokens::TOKENS;
 use super::words::{Action, COMMON, COMMON_PREFIXES, RARE};
+use crate::excerpt;
+use crate::sift::{Reader, Sift, Sifted, Wanted};
 
 /// Where an anchor stands and what it leads to.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Found {
 /// The first look at blocks, and the second at lines.
 #[derive(Debug)]
 pub(super) struct Anchors {
-    rare: FirstLook,
+    rare: Sift,
     all: Starts,
     actions: Vec<Action>,
     encoded: Vec<Beginning>,
@@ -39,7 +39,9 @@ impl Anchors {
             .iter()
             .enumerate()
             .flat_map(|(index, token)| token.prefixes.iter().map(move |prefix| (*prefix, index)));
-        let mut rare: Vec<&[u8]> = RARE.iter().map(|(text, _)| text.as_bytes()).collect();
+        // Characters without width are found as shapes.
+        let words = RARE.iter().filter(|(text, _)| text.is_ascii());
+        let mut rare: Vec<&[u8]> = words.map(|(text, _)| text.as_bytes()).collect();
         let mut all: Vec<(&[u8], Action)> = RARE
             .iter()
             .chain(COMMON)
@@ -66,25 +68,22 @@ impl Anchors {
         rare.extend(values.iter().map(Vec::as_slice));
         let actions = all.iter().map(|(_, action)| *action).collect();
         Self {
-            rare: FirstLook::new(rare.into_iter()),
+            rare: Sift::new(wanted(rare)),
             all: Starts::new(all.iter().map(|(text, _)| *text), true),
             actions,
             encoded,
         }
     }
 
-    /// Returns a place in the first line at or after `from` that is to be looked at.
-    pub(super) fn next_line(&self, block: &[u8], from: usize, ahead: &mut Ahead) -> Option<usize> {
-        let rare = ahead
-            .rare
-            .at_or_after(from, || self.rare.first(block, from));
-        let shape = ahead.shape.at_or_after(from, || first_shape(block, from));
-        rare.into_iter().chain(shape).min()
+    /// Finds the lines of a block that hold one of the rare texts, and those that the excerpt
+    /// wants to read.
+    pub(super) fn sift(&self, block: &[u8], sifted: &mut Sifted) {
+        self.rare.lines(block, sifted);
     }
 
     /// Says whether a line is to be looked at.
     pub(super) fn chooses(&self, line: &[u8]) -> bool {
-        self.rare.first(line, 0).is_some() || first_shape(line, 0).is_some()
+        self.rare.wants(line, Reader::Redaction) || first_shape(line, 0).is_some()
     }
 
     /// Calls `found` for every anchor of a line.
@@ -111,4 +110,22 @@ impl Anchors {
     pub(super) fn beginning(&self, index: usize) -> Option<&Beginning> {
         self.encoded.get(index)
     }
+}
+
+/// Returns the texts of redaction and those of the excerpt: one search finds both.
+fn wanted(mut rare: Vec<&[u8]>) -> Vec<Wanted> {
+    // Shorter ones are found as shapes.
+    rare.retain(|text| text.len() >= 3 && !text.contains(&b'\n'));
+    let mut rare: Vec<Box<[u8]>> = rare
+        .iter()
+        .map(|text| text.to_ascii_lowercase().into())
+        .collect();
+    rare.sort_unstable();
+    rare.dedup();
+    let rare = rare.into_iter().map(|text| Wanted {
+        text,
+        reader: Reader::Redaction,
+        starts_word: false,
+    });
+    rare.chain(excerpt::telling_texts()).collect()
 }

@@ -34,7 +34,6 @@ mod key_tests;
 mod keyed;
 mod known;
 mod lines;
-mod look;
 mod name;
 mod placeholder;
 #[cfg(test)]
@@ -68,7 +67,7 @@ pub use self::args::redact_args;
 pub use self::audit::{Audited, Auditor, Sighting};
 pub use self::catalogue::{RuleInfo, rule_set_digest};
 pub use self::findings::{Findings, LineFinding};
-pub use self::stream::{Redactor, Sink};
+pub use self::stream::{Redactor, Sink, Telling};
 pub use self::user::{Scope, UserRule};
 
 /// The `redaction` object of `feedback.json`.

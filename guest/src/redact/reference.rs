@@ -2,12 +2,14 @@
 //!
 //! It judges nothing.
 
+use super::ahead::Ahead;
 use super::anchors::Anchors;
 use super::encoded::beginnings;
 use super::tests::{in_pieces, rules};
 use super::tokens::TOKENS;
 use super::words::{Action, COMMON, COMMON_PREFIXES, RARE};
 use crate::redact::catalogue::builtin;
+use crate::sift::{Reader, Sifted};
 
 const LONG: usize = 23;
 
@@ -153,15 +155,14 @@ fn the_same_lines_are_chosen_as_without_haste() {
     let mut dice = Dice(1);
     for _ in 0..20 {
         let text = text(&mut dice, 60);
+        let mut sifted = Sifted::default();
+        anchors.sift(text.as_bytes(), &mut sifted);
+        let mut ahead = Ahead::new(sifted.of(Reader::Redaction));
         let mut position = 0;
         for line in text.split_terminator('\n') {
             let expected = is_chosen(&rare, line);
             assert_eq!(anchors.chooses(line.as_bytes()), expected, "{line:?}");
-            let next = anchors.next_line(
-                text.as_bytes(),
-                position,
-                &mut super::ahead::Ahead::default(),
-            );
+            let next = ahead.next(text.as_bytes(), position);
             let end = position + line.len();
             let is_here = next.is_some_and(|at| (position..=end).contains(&at));
             assert_eq!(is_here, expected, "{line:?}");

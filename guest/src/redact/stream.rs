@@ -13,6 +13,7 @@ use super::findings::Findings;
 use super::lines::{LINE, Lines};
 use super::scan::Scanned;
 use super::window::{WINDOW, cut_of};
+use crate::sift::{Reader, Sifted};
 
 /// How much of what was given already is looked at again, for what stands before a value.
 const CONTEXT: usize = 256;
@@ -24,6 +25,21 @@ pub trait Sink {
     /// Takes back the line that is still open: all of it so far was a secret's line.
     /// What follows up to the newline is given as usual.
     fn retract_line(&mut self);
+    /// Takes whole lines, of which the first may end one that is open; `telling` holds a place in
+    /// each of them that the excerpt wants to read.
+    fn sifted(&mut self, text: &str, telling: Telling<'_>) {
+        let _ = telling;
+        self.text(text);
+    }
+}
+
+/// Places in a text, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<'a> {
+    /// From the beginning of a larger text.
+    pub(crate) places: &'a [usize],
+    /// Where the text begins in that.
+    pub(crate) from: usize,
 }
 
 /// Redacts one stream, line by line, with the state that spans lines (a key block).
@@ -36,6 +52,8 @@ pub struct Redactor {
     /// How much of `pending` was given.
     given: usize,
     long: Long,
+    /// What was found in the newest block, here for the room that it has.
+    sifted: Sifted,
 }
 
 /// What became of the line that is judged in windows.
@@ -62,6 +80,7 @@ impl Redactor {
             pending: String::new(),
             given: 0,
             long: Long::No,
+            sifted: Sifted::default(),
         }
     }
 
@@ -143,14 +162,29 @@ impl Redactor {
 
     /// Redacts complete lines.
     fn block(&mut self, block: &str, sink: &mut impl Sink) {
+        let mut sifted = std::mem::take(&mut self.sifted);
+        self.rules.anchors().sift(block.as_bytes(), &mut sifted);
+        self.sifted_block(block, &sifted, sink);
+        self.sifted = sifted;
+    }
+
+    fn sifted_block(&mut self, block: &str, sifted: &Sifted, sink: &mut impl Sink) {
         let bytes = block.as_bytes();
-        let mut clean = 0;
+        let mut clean = Clean {
+            block,
+            from: 0,
+            telling: sifted.of(Reader::Excerpt),
+        };
         let mut counted = 0;
         let mut position = 0;
-        let mut ahead = Ahead::default();
+        let mut ahead = Ahead::new(sifted.of(Reader::Redaction));
         while position < bytes.len() {
             let is_chosen = !self.lines.is_waiting();
-            let Some(hit) = self.next_line_of_interest(bytes, position, &mut ahead) else {
+            let hit = match is_chosen {
+                true => ahead.next(bytes, position),
+                false => Some(position),
+            };
+            let Some(hit) = hit else {
                 break;
             };
             let start = memrchr(b'\n', bytes.get(position..hit).unwrap_or_default())
@@ -161,36 +195,19 @@ impl Redactor {
             counted = start;
             let line = block.get(start..end).unwrap_or_default();
             if line.len() >= WINDOW {
-                give(block, clean, start, sink);
+                clean.give(start, end, sink);
                 self.hold(line, sink);
                 self.end_line(sink);
-                clean = end;
             } else if self.offer(line, sink) {
-                give(block, clean, start, sink);
-                clean = end + 1;
+                clean.give(start, end + 1, sink);
             } else if let Some(redacted) = self.lines.redacted(&self.rules, line, is_chosen) {
-                give(block, clean, start, sink);
+                clean.give(start, end, sink);
                 sink.text(&redacted);
-                clean = end;
             }
             position = end + 1;
         }
         self.lines.number += count_lines(bytes, counted, bytes.len());
-        give(block, clean, bytes.len(), sink);
-    }
-
-    /// Returns a position in the next line that is to be looked at, from the line that begins at
-    /// `position` on.
-    fn next_line_of_interest(
-        &self,
-        bytes: &[u8],
-        position: usize,
-        ahead: &mut Ahead,
-    ) -> Option<usize> {
-        if self.lines.is_waiting() {
-            return Some(position);
-        }
-        self.rules.anchors().next_line(bytes, position, ahead)
+        clean.give(bytes.len(), bytes.len(), sink);
     }
 
     /// Adds to the unfinished line, and judges windows of it where it is long.
@@ -320,11 +337,29 @@ fn give_line(lines: &mut Lines, rules: &Rules, line: &str, sink: &mut impl Sink)
     }
 }
 
-fn give(block: &str, from: usize, until: usize, sink: &mut impl Sink) {
-    if let Some(clean) = block.get(from..until)
-        && !clean.is_empty()
-    {
-        sink.text(clean);
+/// The part of a block that goes on as it is.
+struct Clean<'a> {
+    block: &'a str,
+    /// Where what was not given yet begins.
+    from: usize,
+    /// What the excerpt wants to read in it.
+    telling: &'a [usize],
+}
+
+impl Clean<'_> {
+    /// Gives the text up to `until`, and goes on at `next`.
+    fn give(&mut self, until: usize, next: usize, sink: &mut impl Sink) {
+        let before = |at: usize| self.telling.iter().take_while(|place| **place < at).count();
+        let (passed, given) = (before(self.from), before(until));
+        let places = self.telling.get(passed..given).unwrap_or_default();
+        self.telling = self.telling.get(given..).unwrap_or_default();
+        if let Some(text) = self.block.get(self.from..until)
+            && !text.is_empty()
+        {
+            let from = self.from;
+            sink.sifted(text, Telling { places, from });
+        }
+        self.from = next;
     }
 }
 

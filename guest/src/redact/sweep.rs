@@ -39,47 +39,87 @@ pub(super) fn first_shape(block: &[u8], from: usize) -> Option<usize> {
 struct Sweep<'a> {
     block: &'a [u8],
     from: usize,
-    /// Which words of the last chunk belong to a run whole, the first in the lowest bit.
-    runs: u8,
-    /// The same for base64.
-    armour: u8,
+    /// Which words of the last chunk may belong to a run whole, the first in the lowest bit.
+    full: u8,
+    /// The words of the last chunk that was looked at with care.
+    words: Words,
     /// Where the newest run ends that was judged.
     run_end: usize,
     armour_end: usize,
 }
 
+/// Which words of a chunk belong to a run whole, the first in the lowest bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Words {
+    /// Where the chunk ends.
+    end: usize,
+    runs: u8,
+    /// The same for base64.
+    armour: u8,
+}
+
 impl<'a> Sweep<'a> {
-    const fn new(block: &'a [u8], from: usize) -> Self {
+    fn new(block: &'a [u8], from: usize) -> Self {
         Self {
             block,
             from,
-            runs: 0,
-            armour: 0,
+            full: 0,
+            words: Words {
+                end: from,
+                ..Words::default()
+            },
             run_end: 0,
             armour_end: 0,
         }
     }
 
     /// Looks at the chunk that stands at `at`.
+    #[inline(always)]
     fn step(&mut self, chunk: &[u8; CHUNK], at: usize) -> Option<usize> {
-        let (runs, armour) = whole_words(chunk);
-        let wide = (u16::from(runs) << 8) | u16::from(self.runs);
+        let full = full_words(chunk);
+        let wide = (u16::from(full) << 8) | u16::from(self.full);
+        let has_pair = (wide & (wide << 1)) >> 8 != 0;
+        self.full = full;
+        let odd = has_suspect(chunk).then(|| self.odd_in(at)).flatten();
+        // Few chunks hold more than short words.
+        if !has_pair {
+            return odd;
+        }
+        let run = self.run_in(chunk, at);
+        odd.into_iter().chain(run).min()
+    }
+
+    #[cold]
+    fn odd_in(&self, at: usize) -> Option<usize> {
+        (at..at + CHUNK).find(|at| is_odd(self.block, *at))
+    }
+
+    /// Returns where the first long run begins that reaches into the chunk at `at`.
+    fn run_in(&mut self, chunk: &[u8; CHUNK], at: usize) -> Option<usize> {
+        let before = match self.words.end == at {
+            true => self.words,
+            false => self.words_before(at),
+        };
+        let words = Words::of(chunk, at);
+        self.words = words;
+        let wide = (u16::from(words.runs) << 8) | u16::from(before.runs);
+        let runs = wide & (wide << 1);
+        let wide = (u16::from(words.armour) << 8) | u16::from(before.armour);
         let pairs = wide & (wide << 1);
-        let wide = (u16::from(armour) << 8) | u16::from(self.armour);
-        let pairs_of_armour = wide & (wide << 1);
-        let fours = pairs_of_armour & (pairs_of_armour << 2);
-        self.runs = runs;
-        self.armour = armour;
-        let has_suspect = has_suspect(chunk);
-        if !has_suspect && (pairs | fours) >> 8 == 0 {
+        let armour = pairs & (pairs << 2);
+        if (runs | armour) >> 8 == 0 {
             return None;
         }
-        let odd = has_suspect
-            .then(|| (at..at + CHUNK).find(|at| is_odd(self.block, *at)))
-            .flatten();
-        let run = words_of(pairs, at).find_map(|word| self.run_around(word));
-        let armour = words_of(fours, at).find_map(|word| self.armour_around(word));
-        odd.into_iter().chain(run).chain(armour).min()
+        let run = words_of(runs, at).find_map(|word| self.run_around(word));
+        let armour = words_of(armour, at).find_map(|word| self.armour_around(word));
+        run.into_iter().chain(armour).min()
+    }
+
+    /// Looks at the chunk before the one at `at` again.
+    fn words_before(&self, at: usize) -> Words {
+        let before = self.block.get(..at).and_then(<[u8]>::last_chunk);
+        let words = before.map(|chunk| Words::of(chunk, at - CHUNK));
+        words.unwrap_or_default()
     }
 
     /// Returns where the run begins that the word belongs to, where it is one to be found.
@@ -111,26 +151,47 @@ fn words_of(bits: u16, at: usize) -> impl Iterator<Item = usize> {
         .map(move |word| at + word * WORD)
 }
 
-/// Returns which words of a chunk belong to a run whole, and which to base64. Written without
-/// branches, so that it becomes vector code.
-fn whole_words(chunk: &[u8; CHUNK]) -> (u8, u8) {
-    let mut plain = [0; CHUNK];
-    for (to, byte) in plain.iter_mut().zip(chunk) {
-        *to = u8::from((byte | 0x20).wrapping_sub(b'a') < 26)
-            | u8::from(byte.wrapping_sub(b'0') < 10);
+/// Returns which words of a chunk hold nothing but what runs and base64 are made of, the first in
+/// the lowest bit. The loop has no branches, so that it becomes vector code.
+#[inline(always)]
+fn full_words(chunk: &[u8; CHUNK]) -> u8 {
+    let mut class = [0; CHUNK];
+    for (to, byte) in class.iter_mut().zip(chunk) {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        // The digits follow the stroke.
+        let is_digit = byte.wrapping_sub(b'/') < 11;
+        let is_mark = (*byte == b'_') | (*byte == b'-') | (*byte == b'+');
+        *to = u8::from(is_letter | is_digit | is_mark);
     }
-    let mut runs = plain;
-    for (to, byte) in runs.iter_mut().zip(chunk) {
-        *to |= u8::from(*byte == b'_') | u8::from(*byte == b'-');
+    whole(&class)
+}
+
+impl Words {
+    /// Looks at the chunk at `at`.
+    fn of(chunk: &[u8; CHUNK], at: usize) -> Self {
+        let mut plain = [0; CHUNK];
+        for (to, byte) in plain.iter_mut().zip(chunk) {
+            *to = u8::from((byte | 0x20).wrapping_sub(b'a') < 26)
+                | u8::from(byte.wrapping_sub(b'0') < 10);
+        }
+        let mut runs = plain;
+        for (to, byte) in runs.iter_mut().zip(chunk) {
+            *to |= u8::from(*byte == b'_') | u8::from(*byte == b'-');
+        }
+        let mut armour = plain;
+        for (to, byte) in armour.iter_mut().zip(chunk) {
+            *to |= u8::from(*byte == b'+') | u8::from(*byte == b'/');
+        }
+        Self {
+            end: at + CHUNK,
+            runs: whole(&runs),
+            armour: whole(&armour),
+        }
     }
-    let mut armour = plain;
-    for (to, byte) in armour.iter_mut().zip(chunk) {
-        *to |= u8::from(*byte == b'+') | u8::from(*byte == b'/');
-    }
-    (whole(&runs), whole(&armour))
 }
 
 /// Returns which words are made of ones, the first in the lowest bit.
+#[inline(always)]
 fn whole(class: &[u8; CHUNK]) -> u8 {
     let (words, _) = class.as_chunks::<WORD>();
     words
@@ -145,16 +206,12 @@ const fn is_run(byte: u8) -> bool {
 
 /// Says whether one of the bytes may be odd. Written without branches, so that it becomes
 /// vector code.
+#[inline(always)]
 fn has_suspect(chunk: &[u8; CHUNK]) -> bool {
-    let is_suspect = |byte: u8| {
-        u8::from(byte == 0x1b)
-            | u8::from(byte == 8)
-            | u8::from(byte == b'~')
-            | u8::from(byte == 0xc2)
-            | u8::from(byte == 0xe2)
-            | u8::from(byte == 0xef)
-    };
-    chunk.iter().fold(0, |any, byte| any | is_suspect(*byte)) != 0
+    let is_suspect = |byte: u8| (byte >= b'~') | (byte == 0x1b) | (byte == 8);
+    chunk
+        .iter()
+        .fold(false, |any, byte| any | is_suspect(*byte))
 }
 
 fn is_odd(block: &[u8], at: usize) -> bool {
@@ -182,10 +239,12 @@ mod tests {
                     *b"aZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxYaZ09bcxY";
                 chunk[place] = byte;
                 let word = 1 << (place / WORD);
-                let (runs, armour) = whole_words(&chunk);
                 let without = |belongs: bool| if belongs { 0xff } else { 0xff ^ word };
-                assert_eq!(runs, without(is_run(byte)), "{byte} {place}");
-                assert_eq!(armour, without(is_armour(byte)), "{byte} {place}");
+                let words = Words::of(&chunk, 0);
+                assert_eq!(words.runs, without(is_run(byte)), "{byte} {place}");
+                assert_eq!(words.armour, without(is_armour(byte)), "{byte} {place}");
+                let either = is_run(byte) || is_armour(byte);
+                assert_eq!(full_words(&chunk), without(either), "{byte} {place}");
             }
         }
     }

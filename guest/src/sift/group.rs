@@ -1,0 +1,231 @@
+//! Groups of three bytes by which texts are found, two bytes at a time.
+//!
+//! Of every text, the four or five bytes that are rarest elsewhere make two groups, of which one
+//! stands at an even place of the block; so every other place is enough to look at. With a group
+//! goes the byte behind it, where the text has one. This says what may be there; whether the text
+//! is, is looked up by whoever asks.
+
+use super::rarity::Rarity;
+
+/// How many bytes one step looks at the beginnings of groups in, and how many it reads for that.
+pub(super) const STRIDE: usize = 18;
+pub(super) const SPAN: usize = STRIDE + 2;
+/// How many steps are taken before what they met is looked at: as many as a word has bits.
+const STEPS: usize = 64;
+
+/// Makes the letters of both cases the same.
+const FOLD: u32 = 0x2020_2020;
+/// The hash of three bytes has so many bits; the table of as many bytes fits into the nearest
+/// cache of every common processor.
+const BITS: u32 = 15;
+/// So many of these bits lead to the list of groups.
+const RANK_BITS: u32 = 10;
+
+/// The groups of many texts.
+#[derive(Debug)]
+pub(super) struct Groups {
+    /// By the hash of three bytes, the kinds of bytes that may stand behind them.
+    table: Box<[u8; 1 << BITS]>,
+    /// How many groups come before those that begin with the same bits of the hash.
+    ranks: Vec<u32>,
+    groups: Vec<Group>,
+    /// The texts of three bytes, which at an odd place are a group's last two and the byte behind.
+    short: Vec<(u32, u32)>,
+}
+
+/// A group by which a text is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    rank: usize,
+    /// Three bytes, the first in the lowest bits, and the one behind.
+    four: u32,
+    /// Which of them count.
+    mask: u32,
+    text: u32,
+    /// How many bytes before the group's second byte the text starts.
+    back: u32,
+}
+
+/// What some steps met.
+pub(super) struct Steps {
+    /// How many there were.
+    pub(super) count: usize,
+    /// Which of them met what may be a group, the first in the lowest bit.
+    pub(super) with_any: u64,
+}
+
+impl Groups {
+    /// Learns the groups of the texts, which are told by their places in this order.
+    pub(super) fn new<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut groups = Self {
+            table: Box::new([0; 1 << BITS]),
+            ranks: Vec::new(),
+            groups: Vec::new(),
+            short: Vec::new(),
+        };
+        let rarity = Rarity::default();
+        for (number, text) in (0..).zip(texts) {
+            groups.learn(number, rarity.rarest(text));
+        }
+        groups.groups.sort_unstable();
+        groups.ranks = (0..=1 << RANK_BITS)
+            .map(|rank| groups.groups.partition_point(|group| group.rank < rank))
+            .map(|rank| u32::try_from(rank).unwrap_or(u32::MAX))
+            .collect();
+        groups
+    }
+
+    /// Learns the groups in the part of a text that starts at `offset`.
+    fn learn(&mut self, number: u32, (offset, part): (usize, &[u8])) {
+        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+        match *part {
+            [a, b, c] => {
+                self.add([a, b, c, 0], 0x00ff_ffff, number, 1);
+                self.short.push((fold([a, b, c, 0]) & 0x00ff_ffff, number));
+                for before in 0..=u8::MAX {
+                    self.allow(fold([before, a, b, c]), u32::MAX);
+                }
+            }
+            [a, b, c, d] => {
+                self.add([a, b, c, d], u32::MAX, number, offset + 1);
+                self.add([b, c, d, 0], 0x00ff_ffff, number, offset + 2);
+            }
+            [a, b, c, d, e] => {
+                self.add([a, b, c, d], u32::MAX, number, offset + 1);
+                self.add([b, c, d, e], u32::MAX, number, offset + 2);
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, four: [u8; 4], mask: u32, text: u32, back: u32) {
+        let four = fold(four) & mask;
+        self.allow(four, mask);
+        self.groups.push(Group {
+            rank: rank(hash(four)),
+            four,
+            mask,
+            text,
+            back,
+        });
+    }
+
+    fn allow(&mut self, four: u32, mask: u32) {
+        let kinds = if mask == u32::MAX {
+            kind(four)
+        } else {
+            u8::MAX
+        };
+        if let Some(entry) = self.table.get_mut(hash(four)) {
+            *entry |= kinds;
+        }
+    }
+
+    /// Looks at the next steps of a block of which at least one step is left.
+    pub(super) fn steps_with_any(&self, block: &[u8]) -> Steps {
+        let mut steps = Steps {
+            count: 0,
+            with_any: 0,
+        };
+        let mut rest = block;
+        while let Some(span) = rest.first_chunk::<SPAN>()
+            && steps.count < STEPS
+        {
+            // Without a branch on what is met, the look-ups of many steps overlap.
+            let met = fours(span)
+                .into_iter()
+                .fold(0, |met, four| met | self.look(four));
+            steps.with_any |= u64::from(met != 0) << steps.count;
+            steps.count += 1;
+            rest = rest.get(STRIDE..).unwrap_or_default();
+        }
+        steps
+    }
+
+    /// Calls `found` for each group in these bytes with its place, its text, and how many bytes
+    /// before its second byte the text starts.
+    pub(super) fn each(&self, span: &[u8; SPAN], mut found: impl FnMut(usize, usize, usize)) {
+        let fours = fours(span);
+        let looks = fours.iter().enumerate();
+        let mut left = looks.fold(0, |met: u32, (index, four)| {
+            met | (u32::from(self.look(*four) != 0) << index)
+        });
+        while left != 0 {
+            let index = usize::try_from(left.trailing_zeros()).unwrap_or(0);
+            left &= left - 1;
+            let (four, place) = (fours.get(index).copied().unwrap_or(0), 2 * index);
+            let rank = rank(hash(four));
+            let ends = self.ranks.get(rank..rank + 2);
+            let range = match ends {
+                Some([from, until]) => wide(*from)..wide(*until),
+                _ => 0..0,
+            };
+            for group in self.groups.get(range).unwrap_or_default() {
+                if (four ^ group.four) & group.mask == 0 {
+                    found(place, wide(group.text), wide(group.back));
+                }
+            }
+            for (three, text) in &self.short {
+                if four >> 8 == *three {
+                    found(place, wide(*text), 0);
+                }
+            }
+        }
+    }
+
+    /// Returns 0 where these are no group with a byte of a kind that may stand behind it.
+    #[inline(always)]
+    fn look(&self, four: u32) -> u8 {
+        self.table.get(hash(four)).copied().unwrap_or(0) & kind(four)
+    }
+}
+
+/// Eight kinds of bytes, by the last three bits of a byte; a table, as shifting takes longer.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = 1 << (byte & 7);
+        byte += 1;
+    }
+    kinds
+};
+
+/// Returns the kind of the fourth byte.
+#[inline(always)]
+fn kind(four: u32) -> u8 {
+    let [_, _, _, last] = four.to_le_bytes();
+    KINDS.get(usize::from(last)).copied().unwrap_or(0)
+}
+
+/// Returns the four bytes from every even place on.
+#[inline(always)]
+fn fours(span: &[u8; SPAN]) -> [u32; STRIDE / 2] {
+    let mut fours = [0; STRIDE / 2];
+    for (index, four) in fours.iter_mut().enumerate() {
+        if let Some(bytes) = span.get(2 * index..).and_then(<[u8]>::first_chunk) {
+            *four = fold(*bytes);
+        }
+    }
+    fours
+}
+
+#[inline(always)]
+fn fold(bytes: [u8; 4]) -> u32 {
+    u32::from_le_bytes(bytes) | FOLD
+}
+
+/// Returns the hash of the three bytes in the lower bits: the factor moves the fourth out.
+#[inline(always)]
+fn hash(four: u32) -> usize {
+    let hash = four.wrapping_mul(0x9e37_79b1 << 8) >> (32 - BITS);
+    usize::try_from(hash).unwrap_or(0)
+}
+
+fn wide(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn rank(hash: usize) -> usize {
+    hash >> (BITS - RANK_BITS)
+}
