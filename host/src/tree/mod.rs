@@ -67,22 +67,35 @@ impl Tree {
         self.census.members(&known)
     }
 
-    /// Signals the leader's group, and every member outside of it; but what is asked of a run
-    /// within this one is its own runner's to pass on, or that one would take it for a crash.
+    /// Asks the leader's group, and every member outside of it, to end; but what is asked of a run
+    /// within this one is its own runner's to pass on, or that one would take it for a crash. What
+    /// has stopped could not hear it, so it is continued.
     ///
     /// The leader must not have been reaped: until then no stranger can have its group's number.
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub(crate) fn ask_to_end(&self, signal: Signal) {
         self.signal_group(signal);
-        if signal == Signal::KILL {
-            self.kill_cgroup();
-        }
-        for member in self.members() {
-            let is_told = Some(member.group) == self.leader.map(Pid::as_raw_pid);
-            let is_passed_on = signal != Signal::KILL && self.census.is_of_an_inner_run(&member);
-            if !is_told && !is_passed_on {
+        self.signal_group(Signal::CONT);
+        for member in self.outside_of_the_group() {
+            if !self.census.is_of_an_inner_run(&member) {
                 member.signal(signal);
+                member.signal(Signal::CONT);
             }
         }
+    }
+
+    /// Kills the leader's group, and every member outside of it; the same holds for the leader.
+    pub(crate) fn kill_now(&self) {
+        self.signal_group(Signal::KILL);
+        self.kill_cgroup();
+        for member in self.outside_of_the_group() {
+            member.signal(Signal::KILL);
+        }
+    }
+
+    fn outside_of_the_group(&self) -> impl Iterator<Item = Member> {
+        let group = self.leader.map(Pid::as_raw_pid);
+        let members = self.members().into_iter();
+        members.filter(move |member| Some(member.group) != group)
     }
 
     /// Signals the leader's group alone.
@@ -114,8 +127,7 @@ impl Tree {
         }
         let mut seen = Seen::default();
         seen.add(members);
-        self.signal(Signal::TERM);
-        self.signal(Signal::CONT);
+        self.ask_to_end(Signal::TERM);
         seen.add(&self.wait_until_empty(Instant::now() + COURTESY));
         let survivors = self.kill(&mut seen);
         seen.leftovers(&survivors)
