@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::grade::LOOKED_AT;
 use super::line::Line;
 
 /// Candidates held that differ only in their numbers, at each end.
@@ -120,18 +121,23 @@ impl Look {
                 template: text,
             };
         }
-        let mut template = Vec::with_capacity(line.len());
+        // A line that is looked at is no longer than this.
+        let mut template = [0; LOOKED_AT];
+        let mut length = 0;
         let mut in_number = false;
         for byte in line.bytes() {
-            let digit = byte.is_ascii_digit();
-            if !(digit && in_number) {
-                template.push(if digit { b'0' } else { byte });
+            let is_digit = byte.is_ascii_digit();
+            if let Some(to) = template.get_mut(length) {
+                *to = if is_digit { b'0' } else { byte };
             }
-            in_number = digit;
+            // Of a number only the first digit stays. Without a branch on what comes next.
+            length += usize::from(!(is_digit && in_number));
+            in_number = is_digit;
         }
+        let template = template.get(..length).unwrap_or(&template);
         Self {
             text,
-            template: hash(&template),
+            template: hash(template),
         }
     }
 }

@@ -83,7 +83,7 @@ impl Anchors {
 
     /// Says whether a line is to be looked at.
     pub(super) fn chooses(&self, line: &[u8]) -> bool {
-        self.rare.wants(line, Reader::Redaction) || first_shape(line, 0).is_some()
+        self.rare.holds(line, Reader::Redaction) || first_shape(line, 0).is_some()
     }
 
     /// Calls `found` for every anchor of a line.

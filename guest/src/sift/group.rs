@@ -31,6 +31,8 @@ pub(super) struct Groups {
     groups: Vec<Group>,
     /// The texts of three bytes, which at an odd place are a group's last two and the byte behind.
     short: Vec<(u32, u32)>,
+    /// Their hashes as bits, for a quick no.
+    short_bits: u64,
 }
 
 /// A group by which a text is found.
@@ -62,6 +64,7 @@ impl Groups {
             ranks: Vec::new(),
             groups: Vec::new(),
             short: Vec::new(),
+            short_bits: 0,
         };
         let rarity = Rarity::default();
         for (number, text) in (0..).zip(texts) {
@@ -81,7 +84,9 @@ impl Groups {
         match *part {
             [a, b, c] => {
                 self.add([a, b, c, 0], 0x00ff_ffff, number, 1);
-                self.short.push((fold([a, b, c, 0]) & 0x00ff_ffff, number));
+                let three = fold([a, b, c, 0]) & 0x00ff_ffff;
+                self.short.push((three, number));
+                self.short_bits |= short_bit(three);
                 for before in 0..=u8::MAX {
                     self.allow(fold([before, a, b, c]), u32::MAX);
                 }
@@ -165,8 +170,8 @@ impl Groups {
                     found(place, wide(group.text), wide(group.back));
                 }
             }
-            for (three, text) in &self.short {
-                if four >> 8 == *three {
+            if self.short_bits & short_bit(four >> 8) != 0 {
+                for (_, text) in self.short.iter().filter(|(three, _)| *three == four >> 8) {
                     found(place, wide(*text), 0);
                 }
             }
@@ -220,6 +225,11 @@ fn fold(bytes: [u8; 4]) -> u32 {
 fn hash(four: u32) -> usize {
     let hash = four.wrapping_mul(0x9e37_79b1 << 8) >> (32 - BITS);
     usize::try_from(hash).unwrap_or(0)
+}
+
+/// Returns one of 64 bits for three bytes.
+fn short_bit(three: u32) -> u64 {
+    1 << (three.wrapping_mul(0x9e37_79b1) >> 26)
 }
 
 fn wide(number: u32) -> usize {
