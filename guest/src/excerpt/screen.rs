@@ -66,11 +66,14 @@ impl<'a> NextOpening<'a> {
         if self.colon < start {
             self.find_colon(start);
         }
-        // Most lines begin with a letter or a blank, and have no colon.
-        let first = self.text.as_bytes().get(start).copied().unwrap_or(b'\n');
+        // Most lines begin with a letter, and have no colon.
+        let line = self.text.as_bytes().get(start..end).unwrap_or_default();
+        let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
         let may_open = self.colon < end
-            || matches!(first, b'_' | b'E' | b'-' | b'[' | b'0'..=b'9' | 0x80..)
-            || first.is_ascii_whitespace();
+            || matches!(
+                first,
+                Some(b'_' | b'E' | b'-' | b'[' | b'0'..=b'9' | 0x80..)
+            );
         may_open && self.text.get(start..end).is_some_and(opens)
     }
 

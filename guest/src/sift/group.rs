@@ -149,31 +149,30 @@ impl Groups {
 
     /// Calls `found` for each group in these bytes with its place, its text, and how many bytes
     /// before its second byte the text starts.
+    #[inline(always)]
     pub(super) fn each(&self, span: &[u8; SPAN], mut found: impl FnMut(usize, usize, usize)) {
-        let fours = fours(span);
-        let looks = fours.iter().enumerate();
-        let mut left = looks.fold(0, |met: u32, (index, four)| {
-            met | (u32::from(self.look(*four) != 0) << index)
-        });
-        while left != 0 {
-            let index = usize::try_from(left.trailing_zeros()).unwrap_or(0);
-            left &= left - 1;
-            let (four, place) = (fours.get(index).copied().unwrap_or(0), 2 * index);
-            let rank = rank(hash(four));
-            let ends = self.ranks.get(rank..rank + 2);
-            let range = match ends {
-                Some([from, until]) => wide(*from)..wide(*until),
-                _ => 0..0,
-            };
-            for group in self.groups.get(range).unwrap_or_default() {
-                if (four ^ group.four) & group.mask == 0 {
-                    found(place, wide(group.text), wide(group.back));
-                }
+        for (four, place) in fours(span).into_iter().zip((0..).step_by(2)) {
+            if self.look(four) != 0 {
+                self.each_of(four, |text, back| found(place, text, back));
             }
-            if self.short_bits & short_bit(four >> 8) != 0 {
-                for (_, text) in self.short.iter().filter(|(three, _)| *three == four >> 8) {
-                    found(place, wide(*text), 0);
-                }
+        }
+    }
+
+    /// Calls `found` for each text that these four bytes belong to.
+    fn each_of(&self, four: u32, mut found: impl FnMut(usize, usize)) {
+        let rank = rank(hash(four));
+        let range = match self.ranks.get(rank..rank + 2) {
+            Some([from, until]) => wide(*from)..wide(*until),
+            _ => 0..0,
+        };
+        for group in self.groups.get(range).unwrap_or_default() {
+            if (four ^ group.four) & group.mask == 0 {
+                found(wide(group.text), wide(group.back));
+            }
+        }
+        if self.short_bits & short_bit(four >> 8) != 0 {
+            for (_, text) in self.short.iter().filter(|(three, _)| *three == four >> 8) {
+                found(wide(*text), 0);
             }
         }
     }

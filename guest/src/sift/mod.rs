@@ -126,9 +126,13 @@ impl Texts {
         for (to, byte) in last.iter_mut().zip(rest) {
             *to = *byte;
         }
-        let spans = [last.first_chunk(), last.last_chunk()];
-        for (span, at) in spans.into_iter().flatten().zip([at, at + STRIDE]) {
+        if let Some(span) = last.first_chunk() {
             self.read(span, at, &mut judge);
+        }
+        if rest.len() > STRIDE
+            && let Some(span) = last.last_chunk()
+        {
+            self.read(span, at + STRIDE, &mut judge);
         }
     }
 
