@@ -120,19 +120,42 @@ impl Look {
                 template: text,
             };
         }
-        let mut template = Vec::with_capacity(line.len());
+        let mut template = Hasher::default();
         let mut in_number = false;
         for byte in line.bytes() {
-            let digit = byte.is_ascii_digit();
-            if !(digit && in_number) {
-                template.push(if digit { b'0' } else { byte });
+            let is_digit = byte.is_ascii_digit();
+            // Of a number only the first digit stays, and that is any.
+            if !(is_digit && in_number) {
+                template.add(if is_digit { b'0' } else { byte });
             }
-            in_number = digit;
+            in_number = is_digit;
         }
         Self {
             text,
-            template: hash(&template),
+            template: template.finish(),
         }
+    }
+}
+
+/// Tells texts apart that come byte by byte.
+#[derive(Default)]
+struct Hasher {
+    hash: u64,
+    word: u64,
+    bytes: u64,
+}
+
+impl Hasher {
+    fn add(&mut self, byte: u8) {
+        self.word = (self.word << 8) | u64::from(byte);
+        self.bytes += 1;
+        if self.bytes.is_multiple_of(8) {
+            self.hash = mix(self.hash, self.word);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        mix(mix(self.hash, self.word), self.bytes)
     }
 }
 
@@ -147,8 +170,10 @@ fn hash(text: &[u8]) -> u64 {
     words
         .iter()
         .chain(std::iter::once(&last))
-        .fold(start, |hash, word| {
-            let mixed = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            mixed ^ (mixed >> 29)
-        })
+        .fold(start, |hash, word| mix(hash, u64::from_le_bytes(*word)))
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    let mixed = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
 }

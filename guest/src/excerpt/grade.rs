@@ -8,7 +8,7 @@ use super::line::prefix;
 use super::location::starts_with_location;
 use super::place::Place;
 use super::screen;
-use super::search::{Found, Search};
+use super::search::{Found, each_phrase};
 use super::words::Kind;
 
 /// The highest grade.
@@ -62,7 +62,7 @@ struct Evidence {
 impl Evidence {
     fn of(text: &str) -> Self {
         let mut evidence = Self::default();
-        Search::shared().each(text, |found| evidence.add(text, &found));
+        each_phrase(text, |found| evidence.add(text, &found));
         evidence
     }
 

@@ -12,9 +12,11 @@ use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade, grade_of_what_may_matte
 use super::line::{Line, prefix};
 use super::open::Open;
 use super::policy::ExcerptPolicy;
-use super::screen::{NextFound, opens};
+use super::screen::{NextFound, NextOpening};
+use super::search::telling;
 use super::tail::Tail;
 use crate::redact::{Sink, Telling};
+use crate::sift::{Reader, Sifted};
 
 /// Lines among which those that follow a candidate are looked for; blank ones do not count.
 const AFTER_WITHIN: u64 = 14;
@@ -166,24 +168,30 @@ impl Picker {
     }
 
     /// Takes whole lines, each with its newline.
-    fn lines_in(&mut self, lines: &str, mut search: NextFound<'_>) {
+    fn lines_in(&mut self, lines: &str, mut found: NextFound<'_>) {
         if lines.is_empty() {
             return;
         }
         let mut start = 0;
-        let mut before: Option<&str> = None;
+        let mut before: Option<(usize, usize)> = None;
+        let mut opening = NextOpening::new(lines);
         for end in memchr_iter(b'\n', lines.as_bytes()) {
-            let line = lines.get(start..end).unwrap_or("");
-            let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
             let matters = if self.policy.is_plain() {
                 Matters::Unknown
-            } else if search.is_in(start, end) || opens(line) {
+            } else if found.is_in(start, end) || opening.is_at(start, end) {
                 Matters::Yes
             } else {
                 Matters::No
             };
-            self.line(line, bytes, before, matters);
-            before = Some(line);
+            if matters == Matters::No && self.is_quiet() {
+                self.count(end - start);
+            } else {
+                let line = lines.get(start..end).unwrap_or("");
+                let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
+                let before = before.and_then(|(start, end)| lines.get(start..end));
+                self.line(line, bytes, before, matters);
+            }
+            before = Some((start, end));
             start = end + 1;
         }
         self.tail.push_all(lines, self.lines);
@@ -200,6 +208,17 @@ impl Picker {
         ));
         self.open = open;
         self.open.clear();
+    }
+
+    /// Returns whether a line that does not matter is only counted, unless it is among the last.
+    fn is_quiet(&self) -> bool {
+        let is_past_head = self.whole.is_none() && self.head.len() >= self.policy.head();
+        is_past_head && self.waiting.is_empty()
+    }
+
+    fn count(&mut self, bytes: usize) {
+        self.lines += 1;
+        self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX) + 1;
     }
 
     /// Takes the next line of `bytes` bytes, which starts with `text`; `before` is the line before
@@ -309,7 +328,13 @@ impl Sink for Picker {
             return;
         };
         // One search for all of the lines; most of them have nothing in them.
-        self.lines_in(lines, NextFound::new(lines));
+        let mut sifted = Sifted::default();
+        if !self.policy.is_plain() {
+            telling().lines(lines.as_bytes(), &mut sifted);
+        }
+        let places = sifted.of(Reader::Excerpt);
+        let found = NextFound::new(Telling { places, from: 0 }, 0);
+        self.lines_in(lines, found);
         self.open.extend(open, self.policy.max_bytes);
     }
 
@@ -318,7 +343,7 @@ impl Sink for Picker {
             return;
         };
         let ended = text.len() - lines.len() - open.len();
-        self.lines_in(lines, NextFound::known(telling, ended));
+        self.lines_in(lines, NextFound::new(telling, ended));
         self.open.extend(open, self.policy.max_bytes);
     }
 

@@ -3,13 +3,15 @@
 //! A first look goes over whole blocks for the rare texts, so that ordinary output is passed on
 //! at little cost; a second one goes over the lines that were chosen, for all of the texts.
 
+use memchr::memchr2_iter;
+
+use super::bytes::has_at;
 use super::encoded::{Beginning, beginnings};
-use super::starts::Starts;
 use super::sweep::{LONG, first_shape};
 use super::tokens::TOKENS;
 use super::words::{Action, COMMON, COMMON_PREFIXES, RARE};
 use crate::excerpt;
-use crate::sift::{Reader, Sift, Sifted, Wanted};
+use crate::sift::{Reader, Sift, Sifted, Texts, Wanted};
 
 /// Where an anchor stands and what it leads to.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +28,11 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) struct Anchors {
     rare: Sift,
-    all: Starts,
-    actions: Vec<Action>,
+    all: Texts,
+    /// What the texts lead to, and how long they are.
+    actions: Vec<(Action, usize)>,
+    /// The texts of one or two bytes, which are apart, with the same.
+    short: Vec<(Box<[u8]>, Action)>,
     encoded: Vec<Beginning>,
 }
 
@@ -66,11 +71,17 @@ impl Anchors {
             all.push((beginning.text.as_bytes(), Action::Encoded(index)));
         }
         rare.extend(values.iter().map(Vec::as_slice));
-        let actions = all.iter().map(|(_, action)| *action).collect();
+        let short = all.iter().filter(|(text, _)| text.len() < 3);
+        let short = short
+            .map(|(text, action)| (Box::from(*text), *action))
+            .collect();
+        all.retain(|(text, _)| text.len() >= 3);
+        let actions = all.iter().map(|(text, action)| (*action, text.len()));
         Self {
             rare: Sift::new(wanted(rare)),
-            all: Starts::new(all.iter().map(|(text, _)| *text), true),
-            actions,
+            actions: actions.collect(),
+            all: Texts::new(all.iter().map(|(text, _)| whole(text)).collect()),
+            short,
             encoded,
         }
     }
@@ -83,32 +94,57 @@ impl Anchors {
 
     /// Says whether a line is to be looked at.
     pub(super) fn chooses(&self, line: &[u8]) -> bool {
-        self.rare.wants(line, Reader::Redaction) || first_shape(line, 0).is_some()
+        self.rare.holds(line, Reader::Redaction) || first_shape(line, 0).is_some()
     }
 
     /// Calls `found` for every anchor of a line.
     pub(super) fn each(&self, line: &str, mut found: impl FnMut(Found)) {
-        let mut all = Vec::new();
-        self.all.each(line.as_bytes(), |start, end, number| {
-            all.push((end, start, number));
-        });
-        // By their ends: of the words of a name, the last says what it means.
-        all.sort_unstable();
-        for (end, start, number) in all {
-            let number = usize::try_from(number).unwrap_or(usize::MAX);
-            if let Some(action) = self.actions.get(number) {
-                found(Found {
-                    action: *action,
-                    start,
-                    end,
-                });
+        let bytes = line.as_bytes();
+        // Room for those of most lines: growing copies.
+        let mut all = Vec::with_capacity(32);
+        self.all.each(bytes, |number, start| {
+            if let Some((action, length)) = self.actions.get(number) {
+                all.push((start + length, start, number, *action));
             }
+        });
+        for (number, (text, action)) in (self.actions.len()..).zip(&self.short) {
+            each_short(bytes, text, |start, end| {
+                all.push((end, start, number, *action));
+            });
+        }
+        // By their ends: of the words of a name, the last says what it means.
+        all.sort_unstable_by_key(|(end, start, number, _)| (*end, *start, *number));
+        for (end, start, _, action) in all {
+            found(Found { action, start, end });
         }
     }
 
     /// Returns the beginning of base64 at this position.
     pub(super) fn beginning(&self, index: usize) -> Option<&Beginning> {
         self.encoded.get(index)
+    }
+}
+
+/// Calls `found` with the start and the end of each place where a text of one or two bytes stands.
+fn each_short(line: &[u8], text: &[u8], mut found: impl FnMut(usize, usize)) {
+    // Letters are everywhere.
+    let pivot = text.iter().position(|byte| !byte.is_ascii_alphabetic());
+    let pivot = pivot.unwrap_or(0);
+    let byte = text.get(pivot).copied().unwrap_or(0);
+    for at in memchr2_iter(byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), line) {
+        if let Some(start) = at.checked_sub(pivot)
+            && has_at(line, start, text)
+        {
+            found(start, start + text.len());
+        }
+    }
+}
+
+fn whole(text: &[u8]) -> Wanted {
+    Wanted {
+        text: text.into(),
+        reader: Reader::Redaction,
+        starts_word: false,
     }
 }
 

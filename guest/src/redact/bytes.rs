@@ -2,6 +2,8 @@
 //!
 //! It knows nothing of secrets.
 
+use memchr::memchr2_iter;
+
 /// Returns the byte at `at`, or 0 outside.
 pub(super) fn at(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
@@ -51,8 +53,10 @@ pub(super) fn has_at(bytes: &[u8], at: usize, needle: &[u8]) -> bool {
 /// Returns where `needle` is found at or after `from`, letters in either case.
 pub(super) fn find_from(bytes: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    rest.windows(needle.len().max(1))
-        .position(|window| window.eq_ignore_ascii_case(needle))
+    let first = needle.first()?;
+    let mut starts = memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), rest);
+    starts
+        .find(|start| has_at(rest, *start, needle))
         .map(|found| from + found)
 }
 

@@ -21,6 +21,7 @@ mod below;
 mod block;
 mod bytes;
 mod catalogue;
+mod classes;
 mod dump;
 mod encoded;
 mod encoding;

@@ -5,10 +5,8 @@
 
 use super::armour::{self, is_armour, is_random};
 use super::bytes::{before, part, run_end, run_start};
+use super::classes::{CHUNK, WORD, full_words, has_suspect, whole_words};
 
-/// How many bytes are classed at once, and in words of how many they are looked at.
-const CHUNK: usize = 64;
-const WORD: usize = 8;
 /// Shortest run that is found: wherever it begins, it covers two words.
 pub(super) const LONG: usize = 3 * WORD - 1;
 // As long a run of base64 covers four.
@@ -151,67 +149,20 @@ fn words_of(bits: u16, at: usize) -> impl Iterator<Item = usize> {
         .map(move |word| at + word * WORD)
 }
 
-/// Returns which words of a chunk hold nothing but what runs and base64 are made of, the first in
-/// the lowest bit. The loop has no branches, so that it becomes vector code.
-#[inline(always)]
-fn full_words(chunk: &[u8; CHUNK]) -> u8 {
-    let mut class = [0; CHUNK];
-    for (to, byte) in class.iter_mut().zip(chunk) {
-        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-        // The digits follow the stroke.
-        let is_digit = byte.wrapping_sub(b'/') < 11;
-        let is_mark = (*byte == b'_') | (*byte == b'-') | (*byte == b'+');
-        *to = u8::from(is_letter | is_digit | is_mark);
-    }
-    whole(&class)
-}
-
 impl Words {
     /// Looks at the chunk at `at`.
     fn of(chunk: &[u8; CHUNK], at: usize) -> Self {
-        let mut plain = [0; CHUNK];
-        for (to, byte) in plain.iter_mut().zip(chunk) {
-            *to = u8::from((byte | 0x20).wrapping_sub(b'a') < 26)
-                | u8::from(byte.wrapping_sub(b'0') < 10);
-        }
-        let mut runs = plain;
-        for (to, byte) in runs.iter_mut().zip(chunk) {
-            *to |= u8::from(*byte == b'_') | u8::from(*byte == b'-');
-        }
-        let mut armour = plain;
-        for (to, byte) in armour.iter_mut().zip(chunk) {
-            *to |= u8::from(*byte == b'+') | u8::from(*byte == b'/');
-        }
+        let (runs, armour) = whole_words(chunk);
         Self {
             end: at + CHUNK,
-            runs: whole(&runs),
-            armour: whole(&armour),
+            runs,
+            armour,
         }
     }
-}
-
-/// Returns which words are made of ones, the first in the lowest bit.
-#[inline(always)]
-fn whole(class: &[u8; CHUNK]) -> u8 {
-    let (words, _) = class.as_chunks::<WORD>();
-    words
-        .iter()
-        .rev()
-        .fold(0, |bits, word| (bits << 1) | u8::from(*word == [1; WORD]))
 }
 
 const fn is_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
-}
-
-/// Says whether one of the bytes may be odd. Written without branches, so that it becomes
-/// vector code.
-#[inline(always)]
-fn has_suspect(chunk: &[u8; CHUNK]) -> bool {
-    let is_suspect = |byte: u8| (byte >= b'~') | (byte == 0x1b) | (byte == 8);
-    chunk
-        .iter()
-        .fold(false, |any, byte| any | is_suspect(*byte))
 }
 
 fn is_odd(block: &[u8], at: usize) -> bool {

@@ -31,6 +31,8 @@ pub(super) struct Groups {
     groups: Vec<Group>,
     /// The texts of three bytes, which at an odd place are a group's last two and the byte behind.
     short: Vec<(u32, u32)>,
+    /// Their hashes as bits, for a quick no.
+    short_bits: u64,
 }
 
 /// A group by which a text is found.
@@ -62,6 +64,7 @@ impl Groups {
             ranks: Vec::new(),
             groups: Vec::new(),
             short: Vec::new(),
+            short_bits: 0,
         };
         let rarity = Rarity::default();
         for (number, text) in (0..).zip(texts) {
@@ -81,7 +84,9 @@ impl Groups {
         match *part {
             [a, b, c] => {
                 self.add([a, b, c, 0], 0x00ff_ffff, number, 1);
-                self.short.push((fold([a, b, c, 0]) & 0x00ff_ffff, number));
+                let three = fold([a, b, c, 0]) & 0x00ff_ffff;
+                self.short.push((three, number));
+                self.short_bits |= short_bit(three);
                 for before in 0..=u8::MAX {
                     self.allow(fold([before, a, b, c]), u32::MAX);
                 }
@@ -144,31 +149,30 @@ impl Groups {
 
     /// Calls `found` for each group in these bytes with its place, its text, and how many bytes
     /// before its second byte the text starts.
+    #[inline(always)]
     pub(super) fn each(&self, span: &[u8; SPAN], mut found: impl FnMut(usize, usize, usize)) {
-        let fours = fours(span);
-        let looks = fours.iter().enumerate();
-        let mut left = looks.fold(0, |met: u32, (index, four)| {
-            met | (u32::from(self.look(*four) != 0) << index)
-        });
-        while left != 0 {
-            let index = usize::try_from(left.trailing_zeros()).unwrap_or(0);
-            left &= left - 1;
-            let (four, place) = (fours.get(index).copied().unwrap_or(0), 2 * index);
-            let rank = rank(hash(four));
-            let ends = self.ranks.get(rank..rank + 2);
-            let range = match ends {
-                Some([from, until]) => wide(*from)..wide(*until),
-                _ => 0..0,
-            };
-            for group in self.groups.get(range).unwrap_or_default() {
-                if (four ^ group.four) & group.mask == 0 {
-                    found(place, wide(group.text), wide(group.back));
-                }
+        for (four, place) in fours(span).into_iter().zip((0..).step_by(2)) {
+            if self.look(four) != 0 {
+                self.each_of(four, |text, back| found(place, text, back));
             }
-            for (three, text) in &self.short {
-                if four >> 8 == *three {
-                    found(place, wide(*text), 0);
-                }
+        }
+    }
+
+    /// Calls `found` for each text that these four bytes belong to.
+    fn each_of(&self, four: u32, mut found: impl FnMut(usize, usize)) {
+        let rank = rank(hash(four));
+        let range = match self.ranks.get(rank..rank + 2) {
+            Some([from, until]) => wide(*from)..wide(*until),
+            _ => 0..0,
+        };
+        for group in self.groups.get(range).unwrap_or_default() {
+            if (four ^ group.four) & group.mask == 0 {
+                found(wide(group.text), wide(group.back));
+            }
+        }
+        if self.short_bits & short_bit(four >> 8) != 0 {
+            for (_, text) in self.short.iter().filter(|(three, _)| *three == four >> 8) {
+                found(wide(*text), 0);
             }
         }
     }
@@ -220,6 +224,11 @@ fn fold(bytes: [u8; 4]) -> u32 {
 fn hash(four: u32) -> usize {
     let hash = four.wrapping_mul(0x9e37_79b1 << 8) >> (32 - BITS);
     usize::try_from(hash).unwrap_or(0)
+}
+
+/// Returns one of 64 bits for three bytes.
+fn short_bit(three: u32) -> u64 {
+    1 << (three.wrapping_mul(0x9e37_79b1) >> 26)
 }
 
 fn wide(number: u32) -> usize {
