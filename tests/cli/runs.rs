@@ -177,7 +177,9 @@ fn an_argument_that_is_not_utf8_is_kept_without_loss() {
 fn a_background_child_that_holds_the_pipe_does_not_hang_the_run() {
     let sandbox = Sandbox::new();
     let began = Instant::now();
-    let record = sandbox.run(["sh", "-c", "sleep 600 & echo done"]);
+    // Until it executes, the child has the shell's name.
+    let script = "sleep 600 & until grep -q sleep /proc/$!/comm; do :; done; echo done";
+    let record = sandbox.run(["sh", "-c", script]);
     assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     assert_eq!(record["exit_code"], 0);
     assert_eq!(record["stdout_tail"], "done");

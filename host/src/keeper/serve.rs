@@ -1,7 +1,7 @@
 //! What a keeper does in its own process: system calls only, and no memory of its own.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 use super::{ENDED, FAILED, LEAVE, MESSAGE_BYTES, Message, REAP, REAPED, STARTED, encoded};
 
@@ -18,6 +18,10 @@ pub(super) fn keep(line: RawFd, image: impl FnOnce() -> io::Error) -> io::Error 
         return error;
     }
     hear_nothing();
+    let (ready, not_ready) = match io::pipe() {
+        Ok(pipe) => pipe,
+        Err(error) => return error,
+    };
     // SAFETY: forks like `fork` does, without the handlers that other threads may have set up.
     let leader = unsafe {
         libc::syscall(
@@ -31,6 +35,8 @@ pub(super) fn keep(line: RawFd, image: impl FnOnce() -> io::Error) -> io::Error 
     };
     match i32::try_from(leader).unwrap_or(-1) {
         0 => {
+            drop(not_ready);
+            await_end(ready.as_raw_fd());
             let error = image();
             let errno = error.raw_os_error().unwrap_or(libc::EINVAL);
             tell(line, [FAILED, errno.into(), 0, 0, 0, 0]);
@@ -47,6 +53,17 @@ pub(super) fn say_started(line: RawFd) {
     // SAFETY: takes nothing and cannot fail.
     let pid = unsafe { libc::getpid() };
     tell(line, [STARTED, pid.into(), 0, 0, 0, 0]);
+}
+
+/// Waits until nobody has the other end of the pipe open.
+///
+/// The command's process does so for the keeper, which closes it with everything that it has of
+/// the runner. A command that is faster and stops its parent would leave the runner waiting for
+/// that for ever, in the middle of the start.
+fn await_end(pipe: RawFd) {
+    let mut byte = 0_u8;
+    // SAFETY: the byte lives during the call; all signals are blocked, so nothing interrupts it.
+    unsafe { libc::read(pipe, (&raw mut byte).cast(), 1) };
 }
 
 fn adopt() -> io::Result<()> {

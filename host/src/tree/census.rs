@@ -39,7 +39,26 @@ pub enum Adoption {
 /// never taken for another's.
 static LEADERS: Mutex<Leaders> = Mutex::new(Leaders::new());
 
-type Leaders = BTreeMap<i32, Vec<u8>>;
+#[derive(Debug)]
+struct Leaders {
+    marks: BTreeMap<i32, Vec<u8>>,
+    /// How often a run has begun or ended.
+    changes: u64,
+}
+
+impl Leaders {
+    const fn new() -> Self {
+        Self {
+            marks: BTreeMap::new(),
+            changes: 0,
+        }
+    }
+
+    fn change(&mut self) -> &mut BTreeMap<i32, Vec<u8>> {
+        self.changes = self.changes.wrapping_add(1);
+        &mut self.marks
+    }
+}
 
 /// Starts a child and enters it into the list in one step: while the list is held, no other run
 /// can take the new process for an orphan, and signal or reap it.
@@ -49,7 +68,7 @@ pub(crate) fn enrol<T>(
 ) -> io::Result<T> {
     let mut leaders = leaders();
     let (child, started) = spawn()?;
-    leaders.insert(child.as_raw_pid(), mark(run_id));
+    leaders.change().insert(child.as_raw_pid(), mark(run_id));
     Ok(started)
 }
 
@@ -120,11 +139,13 @@ impl Census {
 
     /// Returns the members, and whether nobody else is there who could be one.
     fn look(&self, known: &[i32]) -> (Vec<Member>, bool) {
+        // Asked before anybody is looked at: a run that begins and ends in between leaves no trace.
+        let alone = self.alone();
         let others =
             entries().filter(|entry| entry.started >= self.started && entry.pid != self.leader);
         let (mut members, mut undecided): (Vec<_>, Vec<_>) = others
             .filter(Entry::is_alive)
-            .partition(|entry| known.contains(&entry.pid) || self.is_member(entry));
+            .partition(|entry| known.contains(&entry.pid) || self.is_member(entry, alone));
         let mut parents: BTreeSet<i32> = members.iter().map(|entry| entry.pid).collect();
         parents.insert(self.leader);
         // Children of members are members, and so are theirs.
@@ -149,16 +170,20 @@ impl Census {
     /// Returns the living orphans of the run, found without a look at any other process. None
     /// where nobody adopts them, or where they could be another run's.
     pub(crate) fn orphans(&self) -> Vec<Member> {
-        let adopter = match (self.adoption, self.keeper) {
-            (_, Some(keeper)) => keeper,
-            (Adoption::Subreaper, None) if self.is_alone() => getpid().as_raw_pid(),
+        let alone = self.alone();
+        let adopter = match (self.adoption, self.keeper, alone) {
+            (_, Some(keeper), _) => keeper,
+            (Adoption::Subreaper, None, Some(_)) => getpid().as_raw_pid(),
             _ => return Vec::new(),
         };
         let orphans = children(adopter).into_iter().filter_map(Entry::read);
-        orphans
+        let orphans: Vec<Member> = orphans
             .filter(|entry| entry.pid != self.leader && entry.parent == adopter && entry.is_alive())
             .map(Member::from)
-            .collect()
+            .collect();
+        // A run that has begun meanwhile may have its command among them.
+        let is_sure = self.keeper.is_some() || self.alone() == alone;
+        if is_sure { orphans } else { Vec::new() }
     }
 
     /// Collects the dead that the runs of this process have left to it.
@@ -170,14 +195,14 @@ impl Census {
         let leaders = leaders();
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         while let Some(pid) = first_dead() {
-            if !leaders.contains_key(&pid.as_raw_pid()) {
+            if !leaders.marks.contains_key(&pid.as_raw_pid()) {
                 let _ = waitid(WaitId::Pid(pid), options);
                 continue;
             }
             // It hides those that died after it.
             let others = children(getpid().as_raw_pid()).into_iter();
             for pid in others
-                .filter(|pid| !leaders.contains_key(pid))
+                .filter(|pid| !leaders.marks.contains_key(pid))
                 .filter_map(Pid::from_raw)
             {
                 let _ = waitid(WaitId::Pid(pid), options);
@@ -186,13 +211,13 @@ impl Census {
         }
     }
 
-    fn is_member(&self, entry: &Entry) -> bool {
+    fn is_member(&self, entry: &Entry, alone: Option<u64>) -> bool {
         if entry.session == self.leader || entry.group == self.leader {
             return true;
         }
         self.keeper == Some(entry.parent)
             || mark_of(entry.pid).is_some_and(|mark| mark == self.mark)
-            || (self.adoption == Adoption::Subreaper && self.may_adopt(entry))
+            || (self.adoption == Adoption::Subreaper && self.may_adopt(entry, alone))
     }
 
     /// Says whether a member is of a run within this one, whose runner will see to it.
@@ -200,14 +225,20 @@ impl Census {
         mark_of(member.pid).is_some_and(|mark| mark != self.mark)
     }
 
-    /// Says whether an orphan can only have come from this run.
-    fn may_adopt(&self, entry: &Entry) -> bool {
+    /// Says whether an orphan can only have come from this run: no other has been there since
+    /// `alone` was asked for.
+    fn may_adopt(&self, entry: &Entry, alone: Option<u64>) -> bool {
         // With several runs at once, one without a mark waits for the run that ends last.
-        is_child(entry) && self.is_alone()
+        is_child(entry) && alone.is_some() && self.alone() == alone
     }
 
-    fn is_alone(&self) -> bool {
-        leaders().keys().all(|child| *child == self.child)
+    /// Returns a number where there is no other run; it changes as soon as one begins.
+    fn alone(&self) -> Option<u64> {
+        let leaders = leaders();
+        let mut children = leaders.marks.keys();
+        children
+            .all(|child| *child == self.child)
+            .then_some(leaders.changes)
     }
 }
 
@@ -241,7 +272,7 @@ fn is_child(entry: &Entry) -> bool {
 
 impl Drop for Census {
     fn drop(&mut self) {
-        leaders().remove(&self.child);
+        leaders().change().remove(&self.child);
     }
 }
 
