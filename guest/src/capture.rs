@@ -425,4 +425,38 @@ mod tests {
         assert_eq!(capture.flush(Source::Stdout).text(), "");
         assert_eq!(capture.finish().stdout.text, "one\ntwo");
     }
+
+    #[test]
+    fn what_redaction_finds_for_the_excerpt_is_what_it_would_find_alone() {
+        let secret = ["ghp_", "R7xK2mVq9TzLw4Ns", "8YbHc3JdPf6GaQe1UoWi"].concat();
+        let cases = include_str!("../tests/cases/grades.txt").lines();
+        let cases: Vec<&str> = cases
+            .filter_map(|case| Some(case.split_once('\t')?.1))
+            .collect();
+        for step in 0..8 {
+            let mut text = String::new();
+            for (number, line) in (0..).zip(&cases) {
+                text.push_str(&"an ordinary line\n".repeat((number * step) % 5));
+                if (number + step) % 11 == 0 {
+                    text.push_str(&format!("failed with {secret}\n"));
+                }
+                text.push_str(&format!("{}{line}\n", " ".repeat(number % 7)));
+            }
+            let mut capture = capture();
+            for piece in text.as_bytes().chunks(1000 * (step + 1)) {
+                capture.push(Source::Stdout, piece);
+            }
+            let captured = capture.finish().stdout;
+            let rules = Rules::compile(&RedactionPolicy::default(), &[]).unwrap();
+            let (redacted, _) = crate::redact::redact(&Rc::new(rules), &text);
+            let mut alone = Picker::new(ExcerptPolicy::default());
+            crate::redact::Sink::text(&mut alone, &redacted);
+            alone.end();
+            let cut = alone.cut(ExcerptPolicy::default().max_bytes);
+            assert!(captured.text.contains("...truncated "));
+            assert_eq!(captured.text, cut.text);
+            assert_eq!(captured.numbers.lines, cut.lines);
+            assert_eq!(captured.numbers.bytes_omitted, cut.bytes_omitted);
+        }
+    }
 }

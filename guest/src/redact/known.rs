@@ -77,7 +77,7 @@ impl Known {
         self.patterns = forms.iter().map(pattern).collect();
         if !forms.is_empty() {
             let texts = forms.iter().map(|(form, _)| form.text.as_bytes());
-            self.forms = Some(Starts::new(texts, false));
+            self.forms = Some(Starts::new(texts));
         }
     }
 

@@ -185,6 +185,10 @@ impl Groups {
 }
 
 /// Eight kinds of bytes, by the last three bits of a byte; a table, as shifting takes longer.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "it is evaluated by the compiler, which would refuse a place outside"
+)]
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;

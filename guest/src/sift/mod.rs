@@ -262,7 +262,7 @@ mod tests {
                     0..=2 => block.push('\n'),
                     3 => block.push_str(text.get(1..).unwrap_or_default()),
                     4 => block.push_str(text),
-                    _ => block.push_str(&"x yaw_:/".repeat(3)[..throw(9)]),
+                    _ => block.extend("x yaw_:/".chars().take(throw(9))),
                 }
             }
             let mut sifted = Sifted::default();

@@ -28,6 +28,7 @@ pub(crate) fn print(path: &Path, bytes: u64) {
     let parts = [
         ("pipe", pipe),
         ("copy into the component", copied.saturating_sub(read)),
+        // What the excerpt looks for is found by the search of redaction.
         ("decode, normalise, redact", plain.saturating_sub(copied)),
         ("grade and choose", whole.saturating_sub(plain)),
     ];
