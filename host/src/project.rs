@@ -144,6 +144,22 @@ fn named_component(policy: &str) -> Option<String> {
 }
 
 impl Project {
+    /// Returns the folder of the project that the record file stands in, where that is another
+    /// than this one: what it requires is in a policy that is not in force here.
+    ///
+    /// # Errors
+    /// Where the folders above the record file cannot be looked through.
+    pub fn other_owner(&self) -> Result<Option<PathBuf>, ProjectError> {
+        let Some(beside) = self.record_file.parent() else {
+            return Ok(None);
+        };
+        let beside = beside.canonicalize().unwrap_or(beside.to_path_buf());
+        let owner = nearest_policy(&beside)?;
+        let owner = owner.as_deref().and_then(Path::parent);
+        let is_other = |owner: &&Path| *owner != self.folder;
+        Ok(owner.filter(is_other).map(Path::to_path_buf))
+    }
+
     /// Finds the project that `folder` belongs to: the nearest `feedback.json` in it or above.
     ///
     /// The record file is `record_file`, else `FEEDBACK_RECORD_FILE`, else the policy's

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Called, Sandbox};
 
 const POLICY: &str = r#"{"gate": {"requirements": [
     {"name": "tests", "command": ["sh", "check.sh", "**", "!--dry"], "inputs": ["src"],
@@ -177,7 +177,7 @@ fn evidence_can_be_asked_for_since_a_record_or_a_time() {
         2
     );
     for (since, words) in [
-        ("2020-13-01", "RFC 3339"),
+        ("2020-13-01", "how long ago"),
         ("nobody", "nobody"),
         ("2q", "how long ago"),
     ] {
@@ -214,4 +214,28 @@ fn a_store_that_was_copied_from_another_checkout_meets_no_requirement() {
     assert_eq!(judged(&here, &[]), (1, vec!["lint never-run".to_owned()]));
     here.run(["true"]);
     assert_eq!(judged(&here, &[]), (0, Vec::new()));
+}
+
+#[test]
+fn a_store_is_not_judged_without_the_policy_of_its_project() {
+    let sandbox = project();
+    sandbox.run(["true"]);
+    let elsewhere = Sandbox::new();
+    let store = sandbox.record_file().display().to_string();
+    elsewhere
+        .call(["gate", "--record-file", &store])
+        .says(2, &["belongs to the project in", "ask from there"]);
+    let asked = Called::from(
+        elsewhere
+            .feedback()
+            .args(["gate", "--json"])
+            .env("FEEDBACK_RECORD_FILE", &store)
+            .output()
+            .expect("the binary runs"),
+    );
+    assert_eq!(
+        (asked.status, &asked.json()["decision"]),
+        (2, &"undecided".into())
+    );
+    assert_eq!(judged(&sandbox, &["--record-file", &store]).0, 1);
 }

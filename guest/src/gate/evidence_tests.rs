@@ -306,6 +306,21 @@ fn evidence_that_is_too_old_is_stale() {
 }
 
 #[test]
+fn only_the_newest_run_of_a_requirement_must_be_fresh() {
+    let mut part = run(&policy(REQUIRED), "part", &["cargo", "test", "-p", "a"], 0);
+    part.insert(
+        "inputs".to_owned(),
+        inputs(&json!(["git"]), "sha256:0", "sha256:0"),
+    );
+    let verdict = judged(&[part.clone(), tests("all", 0), lint()]);
+    assert_eq!(verdict.decision, Decision::Pass);
+    let verdict = judged(&[tests("all", 0), part.clone(), lint()]);
+    assert_eq!(codes(&verdict), [(ReasonCode::Stale, "part")]);
+    let verdict = judged(&[part, tests("all", 1), lint()]);
+    assert_eq!(codes(&verdict), [(ReasonCode::NonZeroExit, "all")]);
+}
+
+#[test]
 fn evidence_older_than_its_inputs_is_stale_and_names_what_changed() {
     let sight = json!({ "folder": "/w", "inputs": [{
         "patterns": ["git"], "digest": "sha256:b", "files": 3,

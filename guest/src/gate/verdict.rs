@@ -93,14 +93,20 @@ impl ReasonCode {
             Self::OpenRun => {
                 "wait until the run ends; if its runner is gone, run `feedback recover`"
             }
-            Self::NonZeroExit | Self::Signaled | Self::StageFailed | Self::UnmetExpectation => {
+            Self::NonZeroExit | Self::Signaled | Self::StageFailed => {
                 "read the record, fix the cause and run the same command again"
+            }
+            Self::UnmetExpectation => {
+                "read the record, fix the cause and run the same command again; if another one was meant, run that with `--parent` and this id"
             }
             Self::TimedOut => "find out why it takes so long, or allow more time, and run it again",
             Self::Cancelled | Self::RunnerDied => "run the same command again",
-            Self::NotStarted => "correct the command or install what is missing, and run it again",
-            Self::Stale | Self::ChangedDuringRun => {
-                "run the same command again, on the files as they are"
+            Self::NotStarted => {
+                "install what is missing and run it again, or run the corrected command with `--parent` and this id"
+            }
+            Self::Stale => "run the same command again, on the files as they are",
+            Self::ChangedDuringRun => {
+                "run the same command again, on the files as they are; what it writes itself is no input: let git ignore it, or name it with `!` in `inputs`"
             }
             Self::SameFailure => "stop repeating it and read the newest failure",
             Self::StoreDamaged => "run `feedback verify` and let a person look at what it finds",

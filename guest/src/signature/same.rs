@@ -64,7 +64,32 @@ fn varying(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     let known = kinds
         .into_iter()
         .find_map(|(kind, name)| kind(rest).map(|length| (length, name)));
-    known.or_else(|| named(rest, before))
+    known
+        .or_else(|| measured(rest, before))
+        .or_else(|| named(rest, before))
+}
+
+/// A number of which the word before it says that it is a duration: `duration_ms: 7.57`,
+/// `time="0.123"`. A time without a fraction may be anything.
+fn measured(rest: &str, before: &str) -> Option<(usize, &'static str)> {
+    let whole = digits(rest);
+    let fraction = rest.get(whole..)?.strip_prefix('.').map_or(0, digits);
+    let length = whole + if fraction > 0 { 1 + fraction } else { 0 };
+    if whole == 0 {
+        return None;
+    }
+    let lower = before.to_ascii_lowercase();
+    let named = lower.trim_end_matches(['=', ':', ' ', '"', '\'']);
+    let is_named = |word: &str| named.ends_with(word);
+    let is_duration = ["duration", "duration_ms", "elapsed", "elapsed_ms"]
+        .into_iter()
+        .any(is_named);
+    let is_time = fraction > 0 && is_named("time");
+    let is_measured = named.len() < lower.len() && (is_duration || is_time);
+    is_measured
+        .then_some(length)
+        .and_then(|length| ends_word(rest, length))
+        .map(|length| (length, "<duration>"))
 }
 
 /// A number whose name stands before it: `pid 12`, `port: 80`, `thread 'x' (12)`, `foo[12]:`.
@@ -159,8 +184,20 @@ fn date(rest: &str) -> Option<usize> {
     }
     let time = after
         .strip_prefix(['T', ' ', '_', '-'])
-        .and_then(|time| clock(time).or_else(|| shape(time, "dd:dd")));
+        .and_then(|time| clock(time).or_else(|| file_clock(time)));
     Some(day + time.map_or(0, |length| length + 1))
+}
+
+/// A clock as names of files have it: `15_15_52_123Z`, `15-15-52`; or one without seconds.
+fn file_clock(rest: &str) -> Option<usize> {
+    let forms = [
+        "dd_dd_dd_dddZ",
+        "dd-dd-dd-dddZ",
+        "dd_dd_dd",
+        "dd-dd-dd",
+        "dd:dd",
+    ];
+    forms.into_iter().find_map(|form| shape(rest, form))
 }
 
 /// `15:15:52.123Z`, `9:07:01 +0100`.

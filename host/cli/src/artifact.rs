@@ -237,8 +237,8 @@ fn unpack(path: &Path, with_outputs: bool) -> io::Result<TempDir> {
     };
     let bounded = GzDecoder::new(File::open(path)?).take(limit);
     let mut archive = tar::Archive::new(bounded);
-    for entry in archive.entries()? {
-        let mut entry = entry?;
+    for entry in archive.entries().map_err(no_archive)? {
+        let mut entry = entry.map_err(no_archive)?;
         let place = entry.path()?.into_owned();
         let Some(name) = place.file_name().and_then(|name| name.to_str()) else {
             continue;
@@ -253,6 +253,14 @@ fn unpack(path: &Path, with_outputs: bool) -> io::Result<TempDir> {
         }
     }
     Ok(folder)
+}
+
+/// Says so without the bytes that the cause would quote: they are of any file.
+fn no_archive(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(_) => error,
+        None => io::Error::other("it is no .tar.gz, or a broken one"),
+    }
 }
 
 fn is_wanted(name: &str) -> bool {

@@ -20,6 +20,7 @@ use self::answer::Answer;
 use crate::failure::{self, Failure, PASS, REFUSE, UNDECIDED, of_store};
 use crate::place::Place;
 use crate::show::not_found;
+use crate::texts;
 
 /// Decide over the records: exit 0 pass, 1 refuse, 2 cannot decide
 ///
@@ -76,7 +77,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             verdict
         }
         (given, Format::Junit | Format::Github) => report(given, format)?,
-        (Err(failure), Format::Text | Format::Json) => return Err(failure),
+        (Err(failure), Format::Json) => {
+            failure::answer(&undecided(failure.message()).to_string())?;
+            return Err(failure);
+        }
+        (Err(failure), Format::Text) => return Err(failure),
     };
     Ok(ExitCode::from(match verdict.decision {
         Decision::Pass => PASS,
@@ -107,11 +112,24 @@ fn report(given: Result<Verdict, Failure>, format: Format) -> Result<Verdict, Fa
 
 fn decide(arguments: &Arguments) -> Result<Verdict, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
+    if let Some(owner) = project.other_owner().map_err(Failure::undecided)? {
+        return Err(Failure::undecided(format!(
+            "`{}` belongs to the project in `{}`, whose policy is not in force here; ask from there",
+            project.record_file.display(),
+            owner.display()
+        )));
+    }
     match &arguments.since {
         None => judge(component, project, arguments.last),
         Some(text) => {
             let since = since::since(&component, &project, text)?;
-            judge_since(&component, &project, &since)
+            judge_since(&component, &project, &since).map_err(|failure| match since {
+                // Which texts are a time the component says, in words for programs.
+                Since::Time(_) if failure.message().contains("`since`") => {
+                    Failure::undecided(format!("`--since {text}`: {}", since::FORMS))
+                }
+                Since::Time(_) | Since::Record(_) | Since::Beginning => failure,
+            })
         }
     }
 }
@@ -223,6 +241,18 @@ pub(crate) fn as_json(verdict: &Verdict) -> Value {
         "reasons": reasons,
         "superseded": verdict.superseded,
         "evidence": evidence,
+    })
+}
+
+/// Returns that there is no verdict, for a program that reads nothing else.
+fn undecided(message: &str) -> Value {
+    json!({
+        "decision": "undecided",
+        "judged": 0,
+        "reasons": [],
+        "superseded": [],
+        "evidence": [],
+        "error": texts::redacted(message),
     })
 }
 

@@ -79,10 +79,15 @@ impl Review {
         }
     }
 
-    /// The successes that speak for their chain, that no later run of the very same command speaks
-    /// for (and is judged itself, however it ended), and that are older than their inputs.
+    /// The successes that speak for their chain, that no later run of the very same command, or for
+    /// the same requirement, speaks for (and is judged itself, however it ended), and that are
+    /// older than their inputs.
     fn stale(&self) -> HashMap<usize, Finding> {
-        let key = |attempt: &Attempt| Some((attempt.same?, attempt.claim.meets));
+        // One command after another may meet the same requirement.
+        let key = |attempt: &Attempt| match attempt.claim.meets {
+            Some(requirement) => Some((None, Some(requirement))),
+            None => Some((Some(attempt.same?), None)),
+        };
         let places = self.attempts.iter().enumerate();
         // Of equal keys the last one stays.
         let newest: HashMap<_, _> = places

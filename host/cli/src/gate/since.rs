@@ -16,7 +16,8 @@ use crate::show::not_found;
 
 /// What makes a day the time at which it begins.
 const MIDNIGHT: &str = "T00:00:00Z";
-const FORMS: &str = "give the id of a record, a day or time in UTC (2026-11-30, 2026-11-30T12:00:00Z), or how long ago (90s, 2h)";
+/// What may stand behind `--since`.
+pub(super) const FORMS: &str = "give the id of a record, a day or time in UTC (2026-11-30, 2026-11-30T12:00:00Z), or how long ago (90s, 2h)";
 
 /// Reads a duration back from now, a day, an RFC 3339 time, or the id of a record.
 pub(super) fn since(
