@@ -189,7 +189,7 @@ fn a_runner_that_was_held_up_past_the_grace_still_sees_the_killed_command_end() 
             .timeout(millis)
             .grace(100)
             .when("heard", |_, _| {
-                std::thread::sleep(Duration::from_millis(2200))
+                std::thread::sleep(Duration::from_millis(2200));
             })
             .run();
         if !done.text().contains("ready") {

@@ -229,6 +229,10 @@ fn grow(mib: usize) {
 
 /// Starts a child that writes its pid to `file`, then does what `file` is followed by in its own
 /// name: waits, unless its name says that it chatters or resists.
+#[expect(
+    clippy::zombie_processes,
+    reason = "leaving a process behind is the point"
+)]
 fn leave(first: &[&str], file: &str, output: fn() -> Stdio) {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(first);
