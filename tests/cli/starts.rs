@@ -224,3 +224,26 @@ fn without_descriptors_a_run_is_refused_or_recorded_and_never_lost() {
         "{refused} {short} {started}"
     );
 }
+
+#[test]
+fn a_secret_is_hidden_in_an_error_however_it_is_spelt() {
+    let sandbox = Sandbox::new();
+    let value = ["p\u{e4}ss", "W\u{f6}rd9x!Z"].concat();
+    let escaped = ["sk\\_live", "\\_q7Xk2m9vR4z8"].concat();
+    for (program, trace) in [(&value, "rd9x!Z"), (&escaped, "q7Xk2m9vR4")] {
+        let called = Called::from(
+            sandbox
+                .feedback()
+                .env("APP_PASSWORD", &value)
+                .args(["run", "--json", "--", program])
+                .output()
+                .expect("the binary runs"),
+        );
+        assert_eq!(called.status, 127, "{}", called.stderr);
+        let record = called.json();
+        let error = text(&record, "error");
+        assert!(error.starts_with("program not found: "), "{error}");
+        assert!(!called.stdout.contains(trace), "{error}");
+        assert!(!called.stderr.contains(trace), "{}", called.stderr);
+    }
+}

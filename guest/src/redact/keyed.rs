@@ -31,8 +31,13 @@ const fn is_name(byte: u8) -> bool {
 /// Returns the sensitive name that the word at `position` is a part of.
 pub(super) fn name_at(line: &str, position: usize) -> Option<Name> {
     let bytes = line.as_bytes();
-    let end = run_end(bytes, position, is_name);
-    let mut start = run_start(bytes, position, is_name);
+    // Of a word that is too long for a name not all is looked at: it may hold many names.
+    let reach = NAME_MAX + 1;
+    let until = bytes.len().min(position + reach);
+    let end = run_end(part(bytes, 0, until), position, is_name);
+    let from = position.saturating_sub(reach);
+    let before_it = part(bytes, from, position);
+    let mut start = from + run_start(before_it, before_it.len(), is_name);
     let dashes = run_end(bytes, start, |byte| byte == b'-');
     let is_flag = dashes > start
         && matches!(

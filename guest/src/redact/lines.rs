@@ -8,7 +8,7 @@ use super::bare::{Held, Verdict, may_be_bare};
 use super::block::{Block, Step};
 use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
-use super::scan::{Mark, Scanned, fingerprint, is_chosen, key_line, scan_readings};
+use super::scan::{Mark, Scanned, fingerprint, is_chosen, joined, key_line, scan, scan_readings};
 use super::view::{is_dressed, undressed};
 
 /// What stands for a whole line.
@@ -160,15 +160,38 @@ impl Lines {
         if !self.block.is_open() {
             self.key_marker = None;
         }
-        let Hit { start, end, .. } = mark.hit;
+        let (start, end, beside) = apart(&mark, scan(rules, line));
         self.findings
             .add(self.number + 1, rules.id(mark.hit.rule), end - start);
         if rules.takes_line(mark.hit.rule) {
             return Some(LINE.to_owned());
         }
-        let head = line.get(..start).unwrap_or_default();
-        let tail = line.get(end..).unwrap_or_default();
+        if let Some(rule) = beside.whole {
+            self.findings
+                .add(self.number + 1, rules.id(rule), line.len() - (end - start));
+            return Some(LINE.to_owned());
+        }
+        let head = self.replaced(rules, line, 0, start, &beside.marks);
+        let tail = self.replaced(rules, line, end, line.len(), &beside.marks);
         Some(format!("{head}{marker}{tail}"))
+    }
+
+    /// Looks through the first part of a line that is too long to be judged whole, with what the
+    /// lines before say of it.
+    pub(super) fn scanned_after(&mut self, rules: &Rules, line: &str) -> Scanned {
+        let mark = self.open_mark(line);
+        if mark.is_some() || !self.block.is_open() {
+            self.key_marker = None;
+        }
+        let mut scanned = self.scanned(rules, line, mark.is_some());
+        if let Some(mark) = mark {
+            if rules.takes_line(mark.hit.rule) {
+                scanned.whole = scanned.whole.or(Some(mark.hit.rule));
+            }
+            scanned.marks.push(mark);
+            scanned.marks = joined(scanned.marks);
+        }
+        scanned
     }
 
     /// Returns the part of a line with its marks replaced, and counts them.
@@ -209,4 +232,19 @@ impl Lines {
         self.findings.add(number, rules.id(rule), bytes);
         LINE.to_owned()
     }
+}
+
+/// Returns the span of a mark with what overlaps it, and what else was found in the line.
+fn apart(mark: &Mark, mut scanned: Scanned) -> (usize, usize, Scanned) {
+    let Hit { start, end, .. } = mark.hit;
+    let (mut first, mut last) = (start, end);
+    scanned.marks.retain(|other| {
+        let is_beside = other.hit.end <= start || other.hit.start >= end;
+        if !is_beside {
+            first = first.min(other.hit.start);
+            last = last.max(other.hit.end);
+        }
+        is_beside
+    });
+    (first, last, scanned)
 }

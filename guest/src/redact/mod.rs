@@ -244,21 +244,19 @@ impl Rules {
 
 /// Redacts a whole text and returns it with what was found.
 ///
-/// In a pattern or a quoted command the punctuation of a secret can be escaped. Where the text
-/// without such escapes tells more, that is what is returned, redacted.
+/// In a pattern or a quoted command the punctuation of a secret can be escaped. Where what is left
+/// tells more without such escapes, it loses them, and that as well.
 #[must_use]
 pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
-    let given = redact_as_it_stands(rules, text);
-    match view::without_backslashes(text) {
-        Some(plain) => {
-            let plain = redact_as_it_stands(rules, &plain);
-            if plain.1.count() > given.1.count() {
-                plain
-            } else {
-                given
-            }
-        }
-        None => given,
+    let (clean, findings) = redact_as_it_stands(rules, text);
+    let Some(plain) = view::without_backslashes(&clean) else {
+        return (clean, findings);
+    };
+    let (plain, more) = redact_as_it_stands(rules, &plain);
+    if more.count() > 0 {
+        (plain, findings.and(more))
+    } else {
+        (clean, findings)
     }
 }
 

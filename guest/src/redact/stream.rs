@@ -246,14 +246,12 @@ impl Redactor {
     fn window(&mut self, sink: &mut impl Sink) {
         self.give_held(true, sink);
         let window = std::mem::take(&mut self.pending);
-        if matches!(self.long, Long::No)
-            && let Some(redacted) = self.lines.key_body(&self.rules, &window)
-        {
-            sink.text(&redacted);
-            self.long = Long::Gone;
-            return;
-        }
-        let scanned = self.lines.scanned(&self.rules, &window, false);
+        let scanned = match self.long {
+            Long::No => self.lines.scanned_after(&self.rules, &window),
+            Long::Given | Long::Swallowed | Long::Gone => {
+                self.lines.scanned(&self.rules, &window, false)
+            }
+        };
         if self.take_line(&scanned, &window, self.long, sink) {
             return;
         }

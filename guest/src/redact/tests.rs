@@ -435,7 +435,7 @@ fn any_text_gives_the_same_answer_in_any_pieces() {
         let text: String = (0..next(40) + 1)
             .map(|_| FRAGMENTS[next(FRAGMENTS.len())])
             .collect();
-        let whole = redact(&rules, &text);
+        let whole = redact_as_it_stands(&rules, &text);
         assert_eq!(
             whole.0.matches('\n').count(),
             text.matches('\n').count(),
@@ -449,4 +449,73 @@ fn any_text_gives_the_same_answer_in_any_pieces() {
         let args: Vec<String> = text.split(' ').map(str::to_owned).collect();
         assert_eq!(redact_args(&rules, &args).0.len(), args.len());
     }
+}
+
+/// A token that nothing but its own shape gives away.
+fn stripe(end: &str) -> String {
+    ["sk", "_live_", "q7Xk2m9vR4", end].concat()
+}
+
+#[test]
+fn what_belongs_to_the_line_above_hides_nothing_else_in_its_line() {
+    let rules = compiled(Mode::Standard, &[]);
+    let (value, token) = (["q7Xk2", "m9vR4z8"].concat(), stripe("z8Yw"));
+    let body = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b";
+    let frame = |word: &str| ["-----", word, " PRIVATE KEY-----"].concat();
+    for text in [
+        format!("name: DB_PASSWORD\nvalue: {value} {token}\nnext"),
+        format!("- name: DB_PASSWORD\n  value: \"{value}\" # {token}\nnext"),
+        format!(
+            "{}\n{body}\n{body}\n{token} {body}\n{body} {token}\n{}\nnext",
+            frame("BEGIN"),
+            frame("END")
+        ),
+    ] {
+        let (clean, findings) = redact(&rules, &text);
+        assert!(!clean.contains("_live_"), "{clean}");
+        assert!(!clean.contains(&value), "{clean}");
+        assert!(clean.ends_with("\nnext"), "{clean}");
+        assert!(findings.count() >= 2);
+    }
+}
+
+#[test]
+fn a_long_line_behind_a_name_is_looked_through_and_given_whole() {
+    let rules = compiled(Mode::Standard, &[]);
+    let (value, token) = (["q7Xk2", "m9vR4z8"].concat(), stripe("z8Yw"));
+    let early = format!("{}{token} {}", "x ".repeat(10_000), "x ".repeat(30_000));
+    let late = format!("{}{token} {}", "x ".repeat(35_000), "x ".repeat(5_000));
+    for middle in [early, late] {
+        let text = format!("name: DB_PASSWORD\nvalue: {value} {middle}error: END\nnext");
+        let (clean, _) = redact(&rules, &text);
+        assert!(!clean.contains("_live_") && !clean.contains(&value));
+        assert!(clean.ends_with(" x error: END\nnext"));
+        let kept = clean.matches("x ").count();
+        assert_eq!(kept, 40_000, "nothing else is lost");
+    }
+}
+
+#[test]
+fn what_one_reading_hides_another_does_not_bring_back() {
+    let value = ["my", "\\!", "secr", "\\#", "et9"].concat();
+    let rules = compiled(Mode::Standard, &[("APP_PASSWORD", &value)]);
+    let escaped = |end: &str| stripe(end).replace('_', "\\_");
+    let text = format!("x {value}\n{} {}", escaped("a"), escaped("b"));
+    let (clean, findings) = redact(&rules, &text);
+    assert!(
+        !clean.contains("secr") && !clean.contains("live"),
+        "{clean}"
+    );
+    assert_eq!(findings.count(), 3, "{clean}");
+    let note = format!("password=\\<{}\\> {}", "uperS3cret99x", stripe("a"));
+    assert!(!redact(&rules, &note).0.contains("uperS3"), "{note}");
+    let harmless = r"grep -E a\.b\-c \(x\)";
+    assert_eq!(redact(&rules, harmless).0, harmless);
+}
+
+#[test]
+fn glued_names_are_no_name_and_take_no_time_of_their_own() {
+    let rules = compiled(Mode::Standard, &[]);
+    let glued = "password".repeat(7_000);
+    assert_eq!(redact(&rules, &glued).0, glued);
 }

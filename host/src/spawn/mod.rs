@@ -281,12 +281,17 @@ fn has_nul(text: &OsStr) -> bool {
 }
 
 /// Returns a text as an error sentence shows it: one line, with control characters visible.
+/// Everything else stays as it is: in another spelling no secret would be found in it.
 fn shown(text: &OsStr) -> String {
-    text.to_string_lossy()
-        .escape_default()
-        .to_string()
-        .replace("\\'", "'")
-        .replace("\\\"", "\"")
+    let mut shown = String::new();
+    for letter in text.to_string_lossy().chars() {
+        if letter.is_control() {
+            shown.extend(letter.escape_default());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
 }
 
 /// Opened here, so that its absence is not taken for the program's.
