@@ -1,13 +1,13 @@
 //! A runner that is still running: what it has brought about by now, and signals to it.
 
 use std::fs::{self, File};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::hearing::hears_all_signals;
 use crate::sandbox::{Called, Sandbox};
 
 /// Longer than anything takes on a busy machine, shorter than for ever.
@@ -76,26 +76,6 @@ impl Background {
     pub(crate) fn wait(&mut self) -> std::process::ExitStatus {
         self.child.wait().expect("ends")
     }
-}
-
-/// Lets a command hear what the tests themselves may have been started to ignore: hang-ups under
-/// `nohup`, the keys of a terminal in the background of a script.
-pub(crate) fn hears_all_signals(command: &mut Command) {
-    let hear = || {
-        for signal in [
-            libc::SIGHUP,
-            libc::SIGINT,
-            libc::SIGQUIT,
-            libc::SIGTERM,
-            libc::SIGTSTP,
-        ] {
-            // SAFETY: the call takes two numbers, and may be made between fork and exec.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-        Ok(())
-    };
-    // SAFETY: the hook makes system calls only.
-    unsafe { command.pre_exec(hear) };
 }
 
 pub(crate) fn send(pid: i32, signal: Signal) {

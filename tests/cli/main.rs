@@ -12,6 +12,8 @@
 )]
 
 mod background;
+#[path = "../runs/hearing.rs"]
+mod hearing;
 #[path = "../component/patch.rs"]
 mod patch;
 mod sandbox;

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::background::hears_all_signals;
+use crate::hearing::hears_all_signals;
 
 /// A project folder with its own record file.
 pub(crate) struct Sandbox {

@@ -46,6 +46,7 @@
     reason = "a test that meets what it does not expect has failed"
 )]
 
+mod hearing;
 mod rig;
 mod time;
 

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +10,8 @@ use std::time::{Duration, Instant};
 use feedback_host::ending::{Ending, Outcome, Source};
 use feedback_host::supervise::{Adoption, Command, Control, Limits, Sink, supervise};
 use serde_json::Value;
+
+use crate::hearing::hears_all_signals;
 
 /// Longer than anything takes on a busy machine, shorter than for ever.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -299,26 +300,6 @@ impl Driver {
         assert!(self.child.wait().unwrap().success());
         ending
     }
-}
-
-/// Lets a command hear what the tests themselves may have been started to ignore: hang-ups under
-/// `nohup`, the keys of a terminal in the background of a script.
-fn hears_all_signals(command: &mut std::process::Command) {
-    let hear = || {
-        for signal in [
-            libc::SIGHUP,
-            libc::SIGINT,
-            libc::SIGQUIT,
-            libc::SIGTERM,
-            libc::SIGTSTP,
-        ] {
-            // SAFETY: the call takes two numbers, and may be made between fork and exec.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-        Ok(())
-    };
-    // SAFETY: the hook makes system calls only.
-    unsafe { command.pre_exec(hear) };
 }
 
 /// Signals one process.
