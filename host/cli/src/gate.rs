@@ -244,16 +244,19 @@ pub(crate) fn as_json(verdict: &Verdict) -> Value {
     })
 }
 
-/// Returns that there is no verdict, for a program that reads nothing else.
+/// Returns that there is no verdict, and why, for a program that reads nothing else.
 fn undecided(message: &str) -> Value {
-    json!({
-        "decision": "undecided",
-        "judged": 0,
-        "reasons": [],
-        "superseded": [],
-        "evidence": [],
-        "error": texts::redacted(message),
-    })
+    let mut document = as_json(&Verdict {
+        decision: Decision::Undecided,
+        judged: 0,
+        reasons: Vec::new(),
+        superseded: Vec::new(),
+        evidence: Vec::new(),
+    });
+    if let Some(keys) = document.as_object_mut() {
+        keys.insert("error".to_owned(), json!(texts::redacted(message)));
+    }
+    document
 }
 
 /// Returns the name of a reason as the contract spells it.
