@@ -12,6 +12,7 @@ pub mod capture;
 pub mod excerpt;
 pub mod expect;
 pub mod filter;
+mod lanes;
 pub mod passage;
 pub mod redact;
 mod sift;

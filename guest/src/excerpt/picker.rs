@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
 use super::bucket::{Bucket, Candidate, Look};
 use super::choice::{AFTER, Held};
@@ -12,7 +12,7 @@ use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade, grade_of_what_may_matte
 use super::line::{Line, prefix};
 use super::open::Open;
 use super::policy::ExcerptPolicy;
-use super::screen::{NextFound, NextOpening};
+use super::screen::{NextFound, Span, Spans};
 use super::search::telling;
 use super::tail::Tail;
 use crate::redact::{Sink, Telling};
@@ -172,27 +172,26 @@ impl Picker {
         if lines.is_empty() {
             return;
         }
-        let mut start = 0;
-        let mut before: Option<(usize, usize)> = None;
-        let mut opening = NextOpening::new(lines);
-        for end in memchr_iter(b'\n', lines.as_bytes()) {
+        let mut before: Option<Span> = None;
+        let mut is_quiet = self.is_quiet();
+        for span in Spans::new(lines) {
             let matters = if self.policy.is_plain() {
                 Matters::Unknown
-            } else if found.is_in(start, end) || opening.is_at(start, end) {
+            } else if found.is_in(span.start, span.end) || span.opens(lines) {
                 Matters::Yes
             } else {
                 Matters::No
             };
-            if matters == Matters::No && self.is_quiet() {
-                self.count(end - start);
+            if matters == Matters::No && is_quiet {
+                self.count(span.end - span.start);
             } else {
-                let line = lines.get(start..end).unwrap_or("");
+                let line = lines.get(span.start..span.end).unwrap_or("");
                 let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
-                let before = before.and_then(|(start, end)| lines.get(start..end));
+                let before = before.and_then(|span| lines.get(span.start..span.end));
                 self.line(line, bytes, before, matters);
+                is_quiet = self.is_quiet();
             }
-            before = Some((start, end));
-            start = end + 1;
+            before = Some(span);
         }
         self.tail.push_all(lines, self.lines);
     }

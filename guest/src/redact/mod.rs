@@ -21,7 +21,6 @@ mod below;
 mod block;
 mod bytes;
 mod catalogue;
-mod classes;
 mod dump;
 mod encoded;
 mod encoding;

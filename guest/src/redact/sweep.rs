@@ -5,7 +5,7 @@
 
 use super::armour::{self, is_armour, is_random};
 use super::bytes::{before, part, run_end, run_start};
-use super::classes::{CHUNK, WORD, full_words, has_suspect, whole_words};
+use crate::lanes::{self, CHUNK, Lanes, Set, WORD};
 
 /// Shortest run that is found: wherever it begins, it covers two words.
 pub(super) const LONG: usize = 3 * WORD - 1;
@@ -26,34 +26,19 @@ pub(super) fn first_shape(block: &[u8], from: usize) -> Option<usize> {
         }
         at += CHUNK;
     }
-    let mut last = [0; CHUNK];
-    for (to, byte) in last.iter_mut().zip(rest) {
-        *to = *byte;
-    }
-    sweep.step(&last, at)
+    sweep.step(&lanes::padded(rest, 0), at)
 }
 
 /// One pass over a block.
 struct Sweep<'a> {
     block: &'a [u8],
     from: usize,
-    /// Which words of the last chunk may belong to a run whole, the first in the lowest bit.
+    /// Which words of the last chunk may belong to a run or to base64 whole, the first in the
+    /// lowest bit.
     full: u8,
-    /// The words of the last chunk that was looked at with care.
-    words: Words,
     /// Where the newest run ends that was judged.
     run_end: usize,
     armour_end: usize,
-}
-
-/// Which words of a chunk belong to a run whole, the first in the lowest bit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Words {
-    /// Where the chunk ends.
-    end: usize,
-    runs: u8,
-    /// The same for base64.
-    armour: u8,
 }
 
 impl<'a> Sweep<'a> {
@@ -62,10 +47,6 @@ impl<'a> Sweep<'a> {
             block,
             from,
             full: 0,
-            words: Words {
-                end: from,
-                ..Words::default()
-            },
             run_end: 0,
             armour_end: 0,
         }
@@ -74,16 +55,16 @@ impl<'a> Sweep<'a> {
     /// Looks at the chunk that stands at `at`.
     #[inline(always)]
     fn step(&mut self, chunk: &[u8; CHUNK], at: usize) -> Option<usize> {
-        let full = full_words(chunk);
-        let wide = (u16::from(full) << 8) | u16::from(self.full);
-        let has_pair = (wide & (wide << 1)) >> 8 != 0;
-        self.full = full;
-        let odd = has_suspect(chunk).then(|| self.odd_in(at)).flatten();
+        let before = self.full;
+        self.full = lanes::words(chunk, runs_or_base64);
+        let odd = lanes::any(chunk, suspects)
+            .then(|| self.odd_in(at))
+            .flatten();
         // Few chunks hold more than short words.
-        if !has_pair {
+        if pairs(before, self.full) >> 8 == 0 {
             return odd;
         }
-        let run = self.run_in(chunk, at);
+        let run = self.run_in(chunk, at, before);
         odd.into_iter().chain(run).min()
     }
 
@@ -92,73 +73,124 @@ impl<'a> Sweep<'a> {
         (at..at + CHUNK).find(|at| is_odd(self.block, *at))
     }
 
-    /// Returns where the first long run begins that reaches into the chunk at `at`.
-    fn run_in(&mut self, chunk: &[u8; CHUNK], at: usize) -> Option<usize> {
-        let before = match self.words.end == at {
-            true => self.words,
-            false => self.words_before(at),
+    /// Returns where the first long run begins that reaches into the chunk at `at`; `before` tells
+    /// the full words of the chunk before it.
+    fn run_in(&mut self, chunk: &[u8; CHUNK], at: usize, before: u8) -> Option<usize> {
+        // What does not reach this chunk was judged with the one before.
+        let last = match before >> 7 {
+            0 => None,
+            _ => self.block.get(..at).and_then(<[u8]>::last_chunk),
         };
-        let words = Words::of(chunk, at);
-        self.words = words;
-        let wide = (u16::from(words.runs) << 8) | u16::from(before.runs);
-        let runs = wide & (wide << 1);
-        let wide = (u16::from(words.armour) << 8) | u16::from(before.armour);
-        let pairs = wide & (wide << 1);
-        let armour = pairs & (pairs << 2);
-        if (runs | armour) >> 8 == 0 {
-            return None;
+        let bits = |set: fn(Lanes) -> Set| {
+            let before = last.map_or(0, |last| lanes::bits(last, set));
+            (before, lanes::bits(chunk, set))
+        };
+        let run = long_in(bits(runs), LONG, at).find_map(|place| self.run_around(place));
+        let full = pairs(before, self.full);
+        if (full & (full << 2)) >> 8 == 0 {
+            return run;
         }
-        let run = words_of(runs, at).find_map(|word| self.run_around(word));
-        let armour = words_of(armour, at).find_map(|word| self.armour_around(word));
+        let mut long = long_in(bits(base64), armour::LONG, at);
+        let armour = long.find_map(|place| self.armour_around(place));
         run.into_iter().chain(armour).min()
     }
 
-    /// Looks at the chunk before the one at `at` again.
-    fn words_before(&self, at: usize) -> Words {
-        let before = self.block.get(..at).and_then(<[u8]>::last_chunk);
-        let words = before.map(|chunk| Words::of(chunk, at - CHUNK));
-        words.unwrap_or_default()
-    }
-
-    /// Returns where the run begins that the word belongs to, where it is one to be found.
-    fn run_around(&mut self, word: usize) -> Option<usize> {
-        if word < self.run_end {
+    /// Returns where the run begins that a place belongs to, where it is one to be found.
+    fn run_around(&mut self, place: usize) -> Option<usize> {
+        if place < self.run_end {
             return None;
         }
-        let start = run_start(self.block, word, is_run).max(self.from);
-        self.run_end = run_end(self.block, word + WORD, is_run);
+        let start = run_start(self.block, place, is_run).max(self.from);
+        self.run_end = run_end(self.block, place + LONG, is_run);
         let run = part(self.block, start, self.run_end);
         (run.len() >= LONG && run.iter().any(u8::is_ascii_digit)).then_some(start)
     }
 
-    fn armour_around(&mut self, word: usize) -> Option<usize> {
-        if word < self.armour_end {
+    fn armour_around(&mut self, place: usize) -> Option<usize> {
+        if place < self.armour_end {
             return None;
         }
-        let start = run_start(self.block, word, is_armour).max(self.from);
-        self.armour_end = run_end(self.block, word + WORD, is_armour);
+        let start = run_start(self.block, place, is_armour).max(self.from);
+        self.armour_end = run_end(self.block, place + armour::LONG, is_armour);
         let run = part(self.block, start, self.armour_end);
         (run.len() >= armour::LONG && is_random(run)).then_some(start)
     }
 }
 
-/// Returns where the words stand whose bits are set in the upper half, of a chunk at `at`.
-fn words_of(bits: u16, at: usize) -> impl Iterator<Item = usize> {
-    (0..CHUNK / WORD)
-        .filter(move |word| (bits >> (8 + word)) & 1 != 0)
-        .map(move |word| at + word * WORD)
+/// Returns where runs of at least `length` bytes begin that reach into the chunk at `at`, or where
+/// so many bytes of one are left; `bits` are those of the chunk before it, and its own.
+fn long_in(bits: (u64, u64), length: usize, at: usize) -> impl Iterator<Item = usize> {
+    let (before, now) = bits;
+    let reach = length - 1;
+    let tail = before >> (CHUNK - reach);
+    // What begins in the chunk before may end here, and does so within as many bytes.
+    let across = if tail == 0 { 0 } else { tail | now << reach };
+    let across = begins(long(across, length), at.saturating_sub(reach));
+    across.chain(begins(long(now, length), at))
 }
 
-impl Words {
-    /// Looks at the chunk at `at`.
-    fn of(chunk: &[u8; CHUNK], at: usize) -> Self {
-        let (runs, armour) = whole_words(chunk);
-        Self {
-            end: at + CHUNK,
-            runs,
-            armour,
-        }
+/// Returns the bits at which so many set ones begin.
+fn long(bits: u64, length: usize) -> u64 {
+    let (mut long, mut known) = (bits, 1);
+    while known < length && long != 0 {
+        let step = known.min(length - known);
+        long &= long >> step;
+        known += step;
     }
+    long
+}
+
+/// Returns where the bits begin that are set side by side, counted from `base`.
+fn begins(bits: u64, base: usize) -> impl Iterator<Item = usize> {
+    let mut left = bits & !(bits << 1);
+    std::iter::from_fn(move || {
+        let bit = usize::try_from(left.trailing_zeros()).ok()?;
+        (left != 0).then(|| {
+            left &= left - 1;
+            base + bit
+        })
+    })
+}
+
+/// Returns which words are full as the one before each is, of a chunk in the upper half and of the
+/// one before it.
+#[inline(always)]
+fn pairs(before: u8, words: u8) -> u16 {
+    let wide = u16::from_le_bytes([before, words]);
+    wide & (wide << 1)
+}
+
+/// What runs are made of.
+#[inline(always)]
+fn runs(part: Lanes) -> Set {
+    plain(part).or(part.is(b'_').or(part.is(b'-')))
+}
+
+/// What base64 is made of.
+#[inline(always)]
+fn base64(part: Lanes) -> Set {
+    plain(part).or(part.is(b'+').or(part.is(b'/')))
+}
+
+#[inline(always)]
+fn plain(part: Lanes) -> Set {
+    part.letters().or(part.within(b'0', 9))
+}
+
+/// What runs or base64 are made of.
+#[inline(always)]
+fn runs_or_base64(part: Lanes) -> Set {
+    // The digits follow the stroke.
+    let digits = part.within(b'/', 10);
+    let marks = part.is(b'_').or(part.is(b'-').or(part.is(b'+')));
+    part.letters().or(digits).or(marks)
+}
+
+/// What may be odd.
+#[inline(always)]
+fn suspects(part: Lanes) -> Set {
+    let above = part.within(b'~', 0xff - b'~');
+    above.or(part.is(0x1b).or(part.is(8)))
 }
 
 const fn is_run(byte: u8) -> bool {
@@ -191,11 +223,11 @@ mod tests {
                 chunk[place] = byte;
                 let word = 1 << (place / WORD);
                 let without = |belongs: bool| if belongs { 0xff } else { 0xff ^ word };
-                let words = Words::of(&chunk, 0);
-                assert_eq!(words.runs, without(is_run(byte)), "{byte} {place}");
-                assert_eq!(words.armour, without(is_armour(byte)), "{byte} {place}");
-                let either = is_run(byte) || is_armour(byte);
-                assert_eq!(full_words(&chunk), without(either), "{byte} {place}");
+                let of = |set: fn(Lanes) -> Set| lanes::words(&chunk, set);
+                assert_eq!(of(runs), without(is_run(byte)), "{byte} {place}");
+                assert_eq!(of(base64), without(is_armour(byte)), "{byte} {place}");
+                let is_either = is_run(byte) || is_armour(byte);
+                assert_eq!(of(runs_or_base64), without(is_either), "{byte} {place}");
             }
         }
     }

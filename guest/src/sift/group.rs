@@ -117,7 +117,7 @@ impl Groups {
 
     fn allow(&mut self, four: u32, mask: u32) {
         let kinds = if mask == u32::MAX {
-            kind(four)
+            1 << kind(four)
         } else {
             u8::MAX
         };
@@ -140,7 +140,7 @@ impl Groups {
             let met = fours(span)
                 .into_iter()
                 .fold(0, |met, four| met | self.look(four));
-            steps.with_any |= u64::from(met != 0) << steps.count;
+            steps.with_any |= u64::from(met & 1) << steps.count;
             steps.count += 1;
             rest = rest.get(STRIDE..).unwrap_or_default();
         }
@@ -151,14 +151,21 @@ impl Groups {
     /// before its second byte the text starts.
     #[inline(always)]
     pub(super) fn each(&self, span: &[u8; SPAN], mut found: impl FnMut(usize, usize, usize)) {
-        for (four, place) in fours(span).into_iter().zip((0..).step_by(2)) {
-            if self.look(four) != 0 {
-                self.each_of(four, |text, back| found(place, text, back));
+        let fours = fours(span);
+        // Most often there is one, and a loop over what is there guesses its end right.
+        let met = fours.iter().rev();
+        let mut left = met.fold(0_u32, |met, four| met << 1 | (self.look(*four) & 1));
+        while left != 0 {
+            let index = wide(left.trailing_zeros());
+            left &= left - 1;
+            if let Some(four) = fours.get(index) {
+                self.each_of(*four, |text, back| found(2 * index, text, back));
             }
         }
     }
 
     /// Calls `found` for each text that these four bytes belong to.
+    #[inline(always)]
     fn each_of(&self, four: u32, mut found: impl FnMut(usize, usize)) {
         let rank = rank(hash(four));
         let range = match self.ranks.get(rank..rank + 2) {
@@ -177,45 +184,35 @@ impl Groups {
         }
     }
 
-    /// Returns 0 where these are no group with a byte of a kind that may stand behind it.
+    /// Returns in the lowest bit whether these may be a group with a byte of a kind that may stand
+    /// behind it.
     #[inline(always)]
-    fn look(&self, four: u32) -> u8 {
-        self.table.get(hash(four)).copied().unwrap_or(0) & kind(four)
+    fn look(&self, four: u32) -> u32 {
+        let kinds = self.table.get(hash(four)).copied().unwrap_or(0);
+        u32::from(kinds) >> kind(four)
     }
-}
-
-/// Eight kinds of bytes, by the last three bits of a byte; a table, as shifting takes longer.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "it is evaluated by the compiler, which would refuse a place outside"
-)]
-const KINDS: [u8; 256] = {
-    let mut kinds = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        kinds[byte] = 1 << (byte & 7);
-        byte += 1;
-    }
-    kinds
-};
-
-/// Returns the kind of the fourth byte.
-#[inline(always)]
-fn kind(four: u32) -> u8 {
-    let [_, _, _, last] = four.to_le_bytes();
-    KINDS.get(usize::from(last)).copied().unwrap_or(0)
 }
 
 /// Returns the four bytes from every even place on.
 #[inline(always)]
 fn fours(span: &[u8; SPAN]) -> [u32; STRIDE / 2] {
-    let mut fours = [0; STRIDE / 2];
-    for (index, four) in fours.iter_mut().enumerate() {
-        if let Some(bytes) = span.get(2 * index..).and_then(<[u8]>::first_chunk) {
-            *four = fold(*bytes);
-        }
-    }
-    fours
+    let ([first, second, third, fourth, last], _) = span.as_chunks::<4>() else {
+        return [0; STRIDE / 2];
+    };
+    let [first, second, third, fourth, last] =
+        [first, second, third, fourth, last].map(|bytes| fold(*bytes));
+    let between = |low: u32, high: u32| low >> 16 | high << 16;
+    [
+        first,
+        between(first, second),
+        second,
+        between(second, third),
+        third,
+        between(third, fourth),
+        fourth,
+        between(fourth, last),
+        last,
+    ]
 }
 
 #[inline(always)]
@@ -223,11 +220,20 @@ fn fold(bytes: [u8; 4]) -> u32 {
     u32::from_le_bytes(bytes) | FOLD
 }
 
-/// Returns the hash of the three bytes in the lower bits: the factor moves the fourth out.
+/// Of many factors, one whose hashes tell the groups apart best from those of ordinary logs.
+const FACTOR: u32 = 0xbe19_4635;
+
+/// Returns the hash of the three bytes in the lower bits, which the fourth does not reach.
 #[inline(always)]
 fn hash(four: u32) -> usize {
-    let hash = four.wrapping_mul(0x9e37_79b1 << 8) >> (32 - BITS);
-    usize::try_from(hash).unwrap_or(0)
+    let hash = (four.wrapping_mul(FACTOR) >> (24 - BITS)) & ((1 << BITS) - 1);
+    wide(hash)
+}
+
+/// Returns which of eight kinds the fourth byte is of, behind the three before it.
+#[inline(always)]
+fn kind(four: u32) -> u32 {
+    four.wrapping_mul(FACTOR) >> 29
 }
 
 /// Returns one of 64 bits for three bytes.

@@ -103,7 +103,7 @@ impl Texts {
 
     /// Calls `judge` with the texts that may be in a block, their numbers and where they would
     /// start; with one that is there, once.
-    #[inline]
+    #[inline(always)]
     fn candidates(&self, block: &[u8], mut judge: impl FnMut(&Wanted, usize, usize)) {
         let mut at = 0;
         let mut rest = block;
@@ -137,6 +137,7 @@ impl Texts {
     }
 
     /// Offers the texts that the groups of one step belong to.
+    #[inline(always)]
     fn read(&self, span: &[u8; SPAN], at: usize, judge: &mut impl FnMut(&Wanted, usize, usize)) {
         self.groups.each(span, |step, number, back| {
             let start = (at + step + 1).checked_sub(back);

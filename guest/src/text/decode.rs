@@ -3,6 +3,8 @@
 //!
 //! It does not look at what the text says.
 
+use simdutf8::compat::from_utf8;
+
 /// Decodes the bytes of one stream.
 #[derive(Debug, Default)]
 pub struct Decoder {
@@ -61,7 +63,7 @@ impl Decoder {
     fn decode(&mut self, bytes: &[u8], give: &mut impl FnMut(&str)) {
         let mut rest = bytes;
         loop {
-            let error = match std::str::from_utf8(rest) {
+            let error = match from_utf8(rest) {
                 Ok(text) => {
                     if !text.is_empty() {
                         give(text);
@@ -73,7 +75,7 @@ impl Decoder {
             let (valid, after) = rest
                 .split_at_checked(error.valid_up_to())
                 .unwrap_or_default();
-            if let Ok(text) = std::str::from_utf8(valid)
+            if let Ok(text) = from_utf8(valid)
                 && !text.is_empty()
             {
                 give(text);

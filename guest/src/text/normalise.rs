@@ -6,14 +6,13 @@
 use memchr::memrchr;
 
 use super::escape::{Escape, Step};
+use crate::lanes::{self, CHUNK, Lanes, Set};
 
 /// The longest frame that a later frame can still overwrite, in bytes. A longer one has
 /// already been given away and becomes a line of its own.
 const FRAME_LIMIT: usize = 16 * 1024;
 /// Normalised text is given away in pieces of about this many bytes.
 const PIECE: usize = 32 * 1024;
-/// The bytes that are looked at in one step when searching for something to normalise.
-const BLOCK: usize = 64;
 
 /// Normalises the text of one stream.
 #[derive(Debug, Default)]
@@ -233,38 +232,40 @@ fn is_blank(text: &str) -> bool {
 /// Returns the length of the longest prefix without a control character but tabs and newlines.
 fn plain_prefix(text: &str) -> usize {
     let bytes = text.as_bytes();
+    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
     let mut at = 0;
-    for block in bytes.chunks(BLOCK) {
-        if block
-            .iter()
-            .fold(false, |any, &byte| any | is_suspect(byte))
-            && let Some(found) = control_in(text, at, block.len())
-        {
+    for chunk in chunks {
+        if let Some(found) = control_in(bytes, at, chunk) {
             return found;
         }
-        at += block.len();
+        at += CHUNK;
     }
-    text.len()
+    // A filling of zeros would be controls.
+    let last = lanes::padded(rest, b' ');
+    control_in(bytes, at, &last).unwrap_or(bytes.len())
 }
 
-/// Returns whether this byte is, or may start, a control character. Written without branches
-/// so that it compiles to vector code.
-fn is_suspect(byte: u8) -> bool {
-    ((byte < 0x20) & (byte != b'\n') & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2)
-}
-
-fn control_in(text: &str, from: usize, length: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let block = bytes.get(from..from + length)?;
-    block
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| is_suspect(**byte))
-        .map(|(at, _)| from + at)
+/// Returns where the first control character begins in the chunk at `at`.
+#[inline(always)]
+fn control_in(bytes: &[u8], at: usize, chunk: &[u8; CHUNK]) -> Option<usize> {
+    let mut left = lanes::bits(chunk, suspects);
+    while left != 0 {
+        let found = at + usize::try_from(left.trailing_zeros()).unwrap_or(0);
         // U+0080 to U+009F are C2 80 to C2 9F.
-        .find(|&at| {
-            bytes.get(at) != Some(&0xc2) || bytes.get(at + 1).is_some_and(|next| *next < 0xa0)
-        })
+        if bytes.get(found) != Some(&0xc2) || bytes.get(found + 1).is_some_and(|next| *next < 0xa0)
+        {
+            return Some(found);
+        }
+        left &= left - 1;
+    }
+    None
+}
+
+/// What is, or may start, a control character that is neither a tab nor a newline.
+#[inline(always)]
+fn suspects(part: Lanes) -> Set {
+    let below = part.within(0, 8).or(part.within(0xb, 0x1f - 0xb));
+    below.or(part.is(0x7f)).or(part.is(0xc2))
 }
 
 #[cfg(test)]
