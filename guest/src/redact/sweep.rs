@@ -12,6 +12,10 @@ pub(super) const LONG: usize = 3 * WORD - 1;
 // As long a run of base64 covers four.
 const _: () = assert!(armour::LONG == 5 * WORD - 1, "four words are covered");
 
+/// The last word of the chunk before, from which on words and what follows them may be of a run
+/// that reaches into a chunk.
+const LAST: usize = CHUNK / WORD - 1;
+
 /// Returns a place in the first line that holds, at or after `from`, an escape, a backspace, a
 /// character without width, the ending `q~`, a run of 23 or more letters, digits, `_` and `-`
 /// with a digit among them, or a random run of 39 or more characters of base64.
@@ -61,7 +65,7 @@ impl<'a> Sweep<'a> {
             .then(|| self.odd_in(at))
             .flatten();
         // Few chunks hold more than short words.
-        if pairs(before, self.full) >> 8 == 0 {
+        if pairs(before, self.full) >> LAST == 0 {
             return odd;
         }
         let run = self.run_in(chunk, at, before);
@@ -76,10 +80,11 @@ impl<'a> Sweep<'a> {
     /// Returns where the first long run begins that reaches into the chunk at `at`; `before` tells
     /// the full words of the chunk before it.
     fn run_in(&mut self, chunk: &[u8; CHUNK], at: usize, before: u8) -> Option<usize> {
-        // What does not reach this chunk was judged with the one before.
-        let last = match before >> 7 {
-            0 => None,
-            _ => self.block.get(..at).and_then(<[u8]>::last_chunk),
+        // What begins in the chunk before fills its last word, or the first one here.
+        let is_across = (before >> LAST) | (self.full & 1) != 0;
+        let last = match is_across {
+            true => self.block.get(..at).and_then(<[u8]>::last_chunk),
+            false => None,
         };
         let bits = |set: fn(Lanes) -> Set| {
             let before = last.map_or(0, |last| lanes::bits(last, set));
@@ -87,7 +92,7 @@ impl<'a> Sweep<'a> {
         };
         let run = long_in(bits(runs), LONG, at).find_map(|place| self.run_around(place));
         let full = pairs(before, self.full);
-        if (full & (full << 2)) >> 8 == 0 {
+        if (full & (full << 2)) >> LAST == 0 {
             return run;
         }
         let mut long = long_in(bits(base64), armour::LONG, at);
@@ -117,27 +122,26 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Returns where runs of at least `length` bytes begin that reach into the chunk at `at`, or where
-/// so many bytes of one are left; `bits` are those of the chunk before it, and its own.
+/// Returns where runs of at least `length` bytes begin that reach into the chunk at `at`; `bits` are
+/// those of the chunk before it, and its own.
 fn long_in(bits: (u64, u64), length: usize, at: usize) -> impl Iterator<Item = usize> {
-    let (before, now) = bits;
-    let reach = length - 1;
-    let tail = before >> (CHUNK - reach);
-    // What begins in the chunk before may end here, and does so within as many bytes.
-    let across = if tail == 0 { 0 } else { tail | now << reach };
-    let across = begins(long(across, length), at.saturating_sub(reach));
-    across.chain(begins(long(now, length), at))
+    let (before, now) = long(bits, length);
+    // What begins earlier was judged with the chunk before.
+    let reaches = u64::MAX << (CHUNK + 1 - length);
+    let before = begins(before & reaches, at.saturating_sub(CHUNK));
+    before.chain(begins(now, at))
 }
 
-/// Returns the bits at which so many set ones begin.
-fn long(bits: u64, length: usize) -> u64 {
-    let (mut long, mut known) = (bits, 1);
-    while known < length && long != 0 {
+/// Returns the bits at which so many set ones begin, of two words.
+fn long(bits: (u64, u64), length: usize) -> (u64, u64) {
+    let ((mut before, mut now), mut known) = (bits, 1);
+    while known < length {
         let step = known.min(length - known);
-        long &= long >> step;
+        before &= before >> step | now << (CHUNK - step);
+        now &= now >> step;
         known += step;
     }
-    long
+    (before, now)
 }
 
 /// Returns where the bits begin that are set side by side, counted from `base`.
