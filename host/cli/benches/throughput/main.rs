@@ -89,19 +89,26 @@ fn compare(input: &Input, path: &std::path::Path, bytes: u64, folder: &std::path
         }
     }
     let rate = |took: &Took| bytes as f64 / 1e6 / took.time.as_secs_f64();
-    let tee = ways.iter().zip(&best).find(|(way, _)| **way == Way::Tee);
-    let tee = rate(tee.and_then(|(_, took)| took.as_ref()).unwrap());
-    println!("{:<34}   MB/s   × tee  CPU s/GB  peak MB", input.title);
+    let of = |wanted: Way| {
+        let found = ways.iter().zip(&best).find(|(way, _)| **way == wanted);
+        rate(found.and_then(|(_, took)| took.as_ref()).unwrap())
+    };
+    let (tee, log) = (of(Way::Tee), of(Way::TeeFile));
+    println!(
+        "{:<34}   MB/s   × tee   × log  CPU s/GB  peak MB",
+        input.title
+    );
     for (way, took) in ways.iter().zip(best.iter().flatten()) {
         let told = |number: Option<f64>| number.map_or("-".to_owned(), |n| format!("{n:.1}"));
         // On a machine with other work, the time on a processor says more than the rate.
         let cpu = told(took.cpu.map(|cpu| cpu.as_secs_f64() / (bytes as f64 / 1e9)));
         let peak = told(took.peak_bytes.map(|peak| peak as f64 / 1e6));
         println!(
-            "  {:<30} {:>8.0} {:>7.2} {cpu:>9} {peak:>8}",
+            "  {:<30} {:>8.0} {:>7.2} {:>7.2} {cpu:>9} {peak:>8}",
             way.title(),
             rate(took),
-            rate(took) / tee
+            rate(took) / tee,
+            rate(took) / log
         );
     }
 }

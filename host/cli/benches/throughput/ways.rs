@@ -26,6 +26,8 @@ pub(crate) enum Way {
     Keep,
     /// `cat FILE | tee /dev/null > /dev/null`
     Tee,
+    /// `cat FILE | tee LOG > /dev/null`, as people keep what a command prints.
+    TeeFile,
     /// `cat FILE` into a pipe that somebody empties.
     Pipe,
     /// `script -q -c 'cat FILE' /dev/null`
@@ -41,6 +43,7 @@ impl Way {
             Self::Run,
             Self::Keep,
             Self::Tee,
+            Self::TeeFile,
             Self::Pipe,
             Self::Script,
             Self::Ts,
@@ -54,7 +57,8 @@ impl Way {
         match self {
             Self::Run => "feedback run",
             Self::Keep => "feedback run --keep-output",
-            Self::Tee => "tee",
+            Self::Tee => "tee /dev/null",
+            Self::TeeFile => "tee LOG",
             Self::Pipe => "a pipe",
             Self::Script => "script",
             Self::Ts => "ts",
@@ -63,7 +67,7 @@ impl Way {
 
     fn program(self) -> Option<&'static str> {
         match self {
-            Self::Run | Self::Keep | Self::Tee | Self::Pipe => None,
+            Self::Run | Self::Keep | Self::Tee | Self::TeeFile | Self::Pipe => None,
             Self::Script => Some("script"),
             Self::Ts => Some("ts"),
         }
@@ -80,6 +84,13 @@ impl Way {
             }
             Self::Tee => {
                 through(path, Command::new("tee").arg("/dev/null"));
+                None
+            }
+            Self::TeeFile => {
+                let log = folder.join("tee.log");
+                through(path, Command::new("tee").arg(&log));
+                // What was written once must be written anew, as a new log is.
+                std::fs::remove_file(log).unwrap();
                 None
             }
             Self::Ts => {
