@@ -1,7 +1,19 @@
-//! What the component costs: its size, loading, instantiating, calls, and how much slower its code
-//! is than the same code compiled for this machine.
+//! What the component costs: its size, loading, instantiating, calls, how much slower its code is
+//! than the same code compiled for this machine, and what counting the steps of somebody else's
+//! component adds.
 //!
-//! `cargo bench -p feedback-host --bench component`
+//! ```text
+//! cargo bench -p feedback-host --bench component
+//! ```
+//!
+//! That builds the engine anew, optimised. With the engine of the dev build, only the native code
+//! to compare with has to be optimised:
+//!
+//! ```text
+//! cargo bench --profile dev -p feedback-host --bench component \
+//!     --config 'profile.dev.package.feedback-guest.opt-level=3' \
+//!     --config 'profile.dev.package.simdutf8.opt-level=3'
+//! ```
 
 #![expect(
     clippy::unwrap_used,
@@ -92,13 +104,7 @@ fn main() {
     });
     compare("redact", wasm, native);
 
-    let wasm = fastest(|| {
-        let capture = session.start_capture("").unwrap();
-        for piece in log.chunks(PIECE) {
-            session.push(&capture, Source::Stdout, piece).unwrap();
-        }
-        session.finish_capture(capture).unwrap()
-    });
+    let wasm = fastest(|| capture(&mut session, &log));
     let native = fastest(|| {
         let mut capture = policy.capture("").unwrap();
         for piece in log.chunks(PIECE) {
@@ -107,4 +113,22 @@ fn main() {
         capture.finish()
     });
     compare("capture", wasm, native);
+
+    println!(
+        "\n{:<44} {:>12} {:>12}",
+        "the same, its steps counted", "counted", "not counted"
+    );
+    // As somebody else's component is run.
+    let counted = Component::from_bytes(component.bytes()).unwrap();
+    assert!(counted.step_limit().is_some());
+    let mut session = Session::open(&counted, "", "").unwrap();
+    compare("capture", fastest(|| capture(&mut session, &log)), wasm);
+}
+
+fn capture(session: &mut Session, log: &[u8]) {
+    let capture = session.start_capture("").unwrap();
+    for piece in log.chunks(PIECE) {
+        session.push(&capture, Source::Stdout, piece).unwrap();
+    }
+    black_box(session.finish_capture(capture).unwrap());
 }
