@@ -117,4 +117,6 @@ pub fn identify(text: &str) -> Result<Identity, Fault> {
 }
 
 #[cfg(test)]
+mod place_tests;
+#[cfg(test)]
 mod tests;

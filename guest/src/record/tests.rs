@@ -20,11 +20,11 @@ thread_local! {
     static POLICY: Rc<Policy> = Rc::new(Policy::parse("", "").unwrap());
 }
 
-fn policy() -> Rc<Policy> {
+pub(super) fn policy() -> Rc<Policy> {
     POLICY.with(Rc::clone)
 }
 
-fn request() -> Value {
+pub(super) fn request() -> Value {
     json!({
         "command_id": "0190-a", "parent_command_id": null, "attempt": 1,
         "command": [{"text": "cargo"}, {"text": "test"}], "cwd": {"text": "/w"},
@@ -38,7 +38,7 @@ fn with(mut document: Value, key: &str, value: Value) -> Value {
     document
 }
 
-fn ending(outcome: &Value) -> Value {
+pub(super) fn ending(outcome: &Value) -> Value {
     json!({
         "outcome": outcome, "duration_ms": 12, "error": null,
         "stdout": {"last_byte_ms": 3}, "stderr": {"last_byte_ms": null},
@@ -62,7 +62,7 @@ fn intent_of(request: &Value) -> String {
     intend(&policy(), &request.to_string()).unwrap()
 }
 
-fn body_of(request: &Value, ending: &Value) -> Value {
+pub(super) fn body_of(request: &Value, ending: &Value) -> Value {
     let intent = intent_of(request);
     let body = build(
         &policy(),
