@@ -130,7 +130,7 @@ impl Reader {
                 Err(error) => return Err(error),
             };
             files.push_front(OpenFile {
-                path: place.folder.path_of(&name),
+                path: place.folder.path_of(&name).into(),
                 content,
                 index,
             });
@@ -156,6 +156,11 @@ impl Reader {
     /// Returns every entry, newest first. Holds the entries of one file at a time in memory.
     pub fn newest_first<'a>(&'a self, scribe: &'a mut dyn Scribe) -> NewestFirst<'a> {
         NewestFirst::new(self, scribe)
+    }
+
+    /// Returns every entry, newest first, also records that are there twice.
+    pub(crate) fn every_newest_first<'a>(&'a self, scribe: &'a mut dyn Scribe) -> NewestFirst<'a> {
+        NewestFirst::new(self, scribe).with_doubles()
     }
 
     /// Returns the newest whole record.

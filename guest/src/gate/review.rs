@@ -30,6 +30,7 @@ use super::verdict::{Reason, ReasonCode};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::policy::Policy;
+use crate::record;
 use crate::redact::{Rules, redact};
 use crate::timestamp::Timestamp;
 
@@ -111,8 +112,8 @@ impl Review {
             folder: facts.folder.unwrap_or_default(),
             since: facts.since,
             project: facts.project.map(|folder| {
-                let (clean, _) = redact(&policy.redaction, &folder);
-                [folder, clean]
+                let named = record::project_name(&policy.redaction, &folder);
+                [folder, named]
             }),
             scope: Scope {
                 requirements: policy.gate.requirements.len(),

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use super::inputs::FOLDER_CHARS;
 use crate::redact::{Findings, Rules, redact, redact_args};
 use crate::text::PlainText;
 
@@ -176,6 +177,12 @@ fn marked(kept: &str, omitted: usize) -> String {
     } else {
         format!("{kept}...truncated {omitted} bytes...")
     }
+}
+
+/// Returns the name of a project as a record has it.
+pub(crate) fn project_name(rules: &Rc<Rules>, folder: &str) -> String {
+    let (clean, _) = redact(rules, &fold(folder));
+    clean.chars().take(FOLDER_CHARS).collect()
 }
 
 /// Folds what ends lines, and other control characters, into single spaces.

@@ -107,6 +107,8 @@ impl From<Durability> for Options {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let fail = |message: String| Failure::runner(message);
+    let checked = arguments.invocation.check();
+    checked.map_err(|what| Failure::runner(format!("not started: {what}")))?;
     let mut control =
         signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;

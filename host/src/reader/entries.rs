@@ -71,6 +71,7 @@ pub struct NewestFirst<'a> {
     files_left: usize,
     ready: Vec<Entry>,
     seen: HashSet<String>,
+    with_doubles: bool,
 }
 
 impl<'a> NewestFirst<'a> {
@@ -81,6 +82,24 @@ impl<'a> NewestFirst<'a> {
             files_left: reader.files.len(),
             ready: Vec::new(),
             seen: HashSet::new(),
+            with_doubles: false,
+        }
+    }
+
+    pub(super) fn with_doubles(self) -> Self {
+        Self {
+            with_doubles: true,
+            ..self
+        }
+    }
+
+    /// Takes an entry. Of damaged lines that follow each other the last stands for all: there can
+    /// be millions of them, and they are told of elsewhere.
+    fn hold(&mut self, entry: Entry) {
+        let is_damaged = |entry: &Entry| matches!(entry, Entry::Damaged { .. });
+        match self.ready.last_mut() {
+            Some(last) if is_damaged(last) && is_damaged(&entry) => *last = entry,
+            Some(_) | None => self.ready.push(entry),
         }
     }
 }
@@ -91,14 +110,16 @@ impl Iterator for NewestFirst<'_> {
     fn next(&mut self) -> Option<Entry> {
         loop {
             while let Some(entry) = self.ready.pop() {
-                if is_new(&entry, &mut self.seen) {
+                if self.with_doubles || is_new(&entry, &mut self.seen) {
                     return Some(entry);
                 }
             }
             self.files_left = self.files_left.checked_sub(1)?;
             let file = self.reader.files.get(self.files_left)?;
             for raw in RawLines::new(self.reader.system.as_ref(), file) {
-                self.ready.extend(raw.entries(self.scribe));
+                for entry in raw.entries(self.scribe) {
+                    self.hold(entry);
+                }
             }
         }
     }
