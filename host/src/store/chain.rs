@@ -98,8 +98,9 @@ impl Chain {
         }
         self.judge_start();
         let first = self.found.first_seq.unwrap_or(0);
-        let wrong = std::mem::take(&mut self.drops).judge(first);
-        self.found.damages.extend(wrong);
+        for damage in std::mem::take(&mut self.drops).judge(first) {
+            self.push(damage);
+        }
         self.found.open_runs = reader.open_runs()?;
         self.judge_end();
         self.judge_untold();
@@ -268,20 +269,22 @@ impl Chain {
     }
 
     fn tell(&mut self, raw: &Raw, what: String, undecided: bool) {
-        if self.found.damages.len() >= TOLD {
-            self.untold.places = self.untold.places.saturating_add(1);
-            self.untold.is_certain |= !undecided;
-            if self.untold.file != *raw.file {
-                self.untold.file = raw.file.to_path_buf();
-            }
-            return;
-        }
-        self.found.damages.push(Damage {
+        self.push(Damage {
             file: raw.file.to_path_buf(),
             line: raw.line_no,
             what,
             undecided,
         });
+    }
+
+    fn push(&mut self, damage: Damage) {
+        if self.found.damages.len() < TOLD {
+            self.found.damages.push(damage);
+            return;
+        }
+        self.untold.places = self.untold.places.saturating_add(1);
+        self.untold.is_certain |= !damage.undecided;
+        self.untold.file = damage.file;
     }
 
     /// Says how many places were not told one by one.

@@ -5,6 +5,7 @@
 //! that a store did not write; one that tells of older records than every other notice it cannot
 //! tell from an honest one, as no chain without a key can.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -81,9 +82,11 @@ impl Drops {
     /// Judges the notices of a store whose oldest record has the position `first`.
     pub(super) fn judge(self, first: u64) -> Vec<Damage> {
         let mut damages = Vec::new();
-        let mut told: Option<u64> = None;
+        let mut told: Vec<RangeInclusive<u64>> = Vec::new();
         for notice in self.notices {
-            if let Some(what) = notice.is_wrong(first, told) {
+            let what = notice.is_wrong(first).or_else(|| notice.is_again(&told));
+            told.extend(notice.range());
+            if let Some(what) = what {
                 damages.push(Damage {
                     file: notice.file,
                     line: notice.line,
@@ -91,15 +94,31 @@ impl Drops {
                     undecided: false,
                 });
             }
-            told = told.max(notice.last);
         }
         damages
     }
 }
 
 impl Notice {
-    /// Says what in it cannot be. `told` is the highest position that an earlier notice tells of.
-    fn is_wrong(&self, first: u64, told: Option<u64>) -> Option<String> {
+    /// The positions that it speaks of, as far as it knows them.
+    fn range(&self) -> Option<RangeInclusive<u64>> {
+        let last = self.last?;
+        Some(self.first.unwrap_or(last)..=last)
+    }
+
+    /// Says that another notice has told of the same. One that had to wait can stand behind that of
+    /// a later drop.
+    fn is_again(&self, told: &[RangeInclusive<u64>]) -> Option<String> {
+        let own = self.range()?;
+        let overlaps =
+            |other: &&RangeInclusive<u64>| own.start() <= other.end() && other.start() <= own.end();
+        let other = told.iter().find(overlaps)?;
+        let (from, to) = (other.start(), other.end());
+        Some(format!("another has told of records {from} to {to}"))
+    }
+
+    /// Says what in it cannot be.
+    fn is_wrong(&self, first: u64) -> Option<String> {
         let Some(last) = self.last else {
             // Of a file without one whole record nothing is known, but it was older than the rest.
             return (first <= 1).then(|| "nothing is missing here".to_owned());
@@ -107,11 +126,7 @@ impl Notice {
         if last == 0 || last >= self.seq || self.first.is_some_and(|own| own == 0 || own > last) {
             return Some(format!("it is number {} and speaks of {last}", self.seq));
         }
-        if first <= last {
-            return Some(format!("records up to {last} are still here"));
-        }
-        let again = told.filter(|told| self.first.unwrap_or(last) <= *told)?;
-        Some(format!("an earlier one has told of records up to {again}"))
+        (first <= last).then(|| format!("records up to {last} are still here"))
     }
 }
 
@@ -152,6 +167,8 @@ mod tests {
         // Of the first nothing could be read; of what was damaged nobody knows all numbers.
         let gaps = [(40, None, None), (50, Some(13), Some(20))];
         assert_eq!(judged(21, &gaps), []);
+        let late = [(40, Some(11), Some(20)), (41, Some(1), Some(10))];
+        assert_eq!(judged(21, &late), []);
     }
 
     #[test]
@@ -170,7 +187,7 @@ mod tests {
         let twice = [(40, Some(1), Some(10)), (60, Some(1), Some(10))];
         let found = judged(11, &twice);
         assert_eq!(found[0].0, 60);
-        assert!(found[0].1.contains("an earlier one"), "{found:?}");
+        assert!(found[0].1.contains("another has told"), "{found:?}");
         let inside = [(40, Some(1), Some(10)), (60, None, Some(5))];
         assert_eq!(judged(11, &inside).len(), 1);
     }
