@@ -152,10 +152,14 @@ impl Chain {
                 }
             }
         }
-        let hash = digest(line);
         if records == 0 {
             self.lost = self.lost.saturating_add(1);
-        } else if let Some(seq) = self.last_seq {
+            // Behind a lost line nothing is compared, so its digest is not needed.
+            self.last_hash = None;
+            return;
+        }
+        let hash = digest(line);
+        if let Some(seq) = self.last_seq {
             if let Some(anchor) = &mut self.anchor {
                 anchor.meet(seq, &hash, &raw.file, raw.line_no);
             }
