@@ -57,6 +57,13 @@ fn files_that_changed_under_a_run_are_named_in_the_record_and_by_the_gate() {
         let words = "`src/a` changed, `src/b` removed, `src/bb` added, `src/c` changed, `src/d` removed, and 3 more";
         assert!(message.ends_with(words), "{message}");
     }
+    let shown = sandbox.call(["show", "--text"]).stdout;
+    let words = "MOVED     inputs, while it ran: `src/a` changed, `src/b` removed,";
+    assert!(shown.contains(words), "{shown}");
+    let script = "echo 3 > src/a";
+    let inputs = ["run", "--inputs", "src", "--", "sh", "-c", script];
+    let words = ["the gate will refuse this run", "`src/a` changed"];
+    sandbox.call(inputs).says(0, &words);
 }
 
 #[test]

@@ -203,12 +203,13 @@ impl Sight {
                 (None, error) => {
                     let (clean, _) = redact(rules, error.as_deref().unwrap_or("no reason given"));
                     let why = shown::text(&clean);
+                    let elsewhere = self.elsewhere(declared);
                     // That no file is left is a change that was seen.
                     if seen.files == Some(0) {
-                        format!("depends on files (`{names}`) that are gone: {why}")
+                        format!("depends on files (`{names}`) that are gone: {why}{elsewhere}")
                     } else {
                         let what = format!(
-                            "depends on files (`{names}`) that cannot be read now, so that nobody can tell whether it is stale: {why}"
+                            "depends on files (`{names}`) that cannot be read now, so that nobody can tell whether it is stale: {why}{elsewhere}"
                         );
                         return Some(Staleness::Unknown(what));
                     }
@@ -248,10 +249,15 @@ impl Sight {
             }
             (Some(_) | None, Some(_) | None) => {}
         }
-        if !declared.folder.is_empty() && declared.folder != self.folder {
-            let folder = shown::text(&declared.folder);
-            what.push_str(&format!("; they were in `{folder}` then"));
-        }
+        what.push_str(&self.elsewhere(declared));
         what
+    }
+
+    /// Names the folder that the inputs were in, where that is another than the one looked in.
+    fn elsewhere(&self, declared: &Declared) -> String {
+        if declared.folder.is_empty() || declared.folder == self.folder {
+            return String::new();
+        }
+        format!("; they were in `{}` then", shown::text(&declared.folder))
     }
 }

@@ -60,7 +60,7 @@ fn inputs_that_changed_during_the_run_are_named_and_the_others_counted() {
 
 #[test]
 fn of_inputs_that_cannot_be_read_nothing_is_decided_but_a_failure_still_refuses() {
-    let sight = json!({ "inputs": [{ "patterns": ["git"], "error": "git does not trust `/w`" }] });
+    let sight = json!({ "folder": "/w", "inputs": [{ "patterns": ["git"], "error": "git does not trust `/w`" }] });
     let judge = |runs: &[Map<String, Value>]| review(&policy(REQUIRED), &json!({}), &sight, runs);
     let verdict = judge(&[tests("a", 0), lint()]);
     assert_eq!(verdict.decision, Decision::Undecided);
@@ -84,6 +84,17 @@ fn of_inputs_that_cannot_be_read_nothing_is_decided_but_a_failure_still_refuses(
         &[tests("a", 0), lint()],
     );
     assert_eq!(verdict.decision, Decision::Refuse);
+    // Asked from elsewhere, it may be there that they cannot be found.
+    let elsewhere =
+        json!({ "folder": "/v", "inputs": [{ "patterns": ["git"], "error": "no git" }] });
+    let verdict = review(
+        &policy(REQUIRED),
+        &json!({}),
+        &elsewhere,
+        &[tests("a", 0), lint()],
+    );
+    let told = &verdict.reasons[0].message;
+    assert!(told.ends_with("no git; they were in `/w` then"), "{told}");
 }
 
 fn missing(verdict: &Verdict) -> String {

@@ -222,7 +222,8 @@ fn headline(judged: &Judged) -> String {
         Decision::Refuse => format!("refuse: {} judged", runs(judged.verdict.judged)),
         Decision::Undecided => "cannot decide".to_owned(),
     };
-    format!("{decided}{}", judged.coverage.as_text())
+    let covered = judged.coverage.as_text(judged.verdict.decision);
+    format!("{decided}{covered}")
 }
 
 fn runs(count: u32) -> String {

@@ -2,6 +2,7 @@
 //!
 //! It decides nothing.
 
+use feedback_host::component::Decision;
 use feedback_host::lookup::Passed;
 use feedback_host::review::Reviewed;
 use serde_json::{Map, Value, json};
@@ -52,8 +53,9 @@ impl Coverage {
         }
     }
 
-    /// Returns what stands behind the decision, or the empty text.
-    pub(super) fn as_text(&self) -> String {
+    /// Returns what stands behind the decision, or the empty text. That nothing is required is said
+    /// of a pass alone.
+    pub(super) fn as_text(&self, decision: Decision) -> String {
         let counted = LEFT_OUT.iter().filter_map(|(name, what)| {
             let count = self.left_out.get(*name).and_then(Value::as_u64)?;
             (count > 0).then(|| format!("{count} {what}"))
@@ -63,7 +65,7 @@ impl Coverage {
         if !counted.is_empty() {
             text.push_str(&format!("; left out: {}", counted.join(", ")));
         }
-        if self.requirements == Some(0) {
+        if self.requirements == Some(0) && decision == Decision::Pass {
             text.push_str("; the policy requires no command");
         }
         text
@@ -93,14 +95,19 @@ mod tests {
     #[test]
     fn what_was_left_out_is_told_in_few_words_and_nothing_where_nothing_was() {
         let all = json!({"rotated_out": 340, "before_since": 3, "explorations": 0, "new": 2});
-        let told = coverage(all, Some(2)).as_text();
+        let told = coverage(all, Some(2)).as_text(Decision::Pass);
         assert_eq!(told, "; left out: 340 rotated out, 3 before `--since`");
         let nothing = json!({"rotated_out": 0, "before_since": 0});
-        assert_eq!(coverage(nothing.clone(), Some(1)).as_text(), "");
         assert_eq!(
-            coverage(nothing, Some(0)).as_text(),
+            coverage(nothing.clone(), Some(1)).as_text(Decision::Pass),
+            ""
+        );
+        assert_eq!(
+            coverage(nothing.clone(), Some(0)).as_text(Decision::Pass),
             "; the policy requires no command"
         );
-        assert_eq!(Coverage::default().as_text(), "");
+        let refused = coverage(nothing, Some(0)).as_text(Decision::Refuse);
+        assert_eq!(refused, "");
+        assert_eq!(Coverage::default().as_text(Decision::Pass), "");
     }
 }
