@@ -2,14 +2,16 @@
 //!
 //! It reads; it judges nothing but whether an exit code is there and 0.
 
-use std::fmt;
+mod counting;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::project::Project;
 use crate::reader::{Entry, Reader, Scope};
-use crate::store::{Scribe, StoreError, verify_opened};
+use crate::store::{Scribe, StoreError};
+
+pub use counting::{Passed, newest_that_counts};
 
 /// Why there is no such record.
 #[derive(Debug, thiserror::Error)]
@@ -97,112 +99,6 @@ pub fn newest(record_file: &Path, scribe: &mut dyn Scribe) -> Result<String, Loo
     Err(LookupError::Empty(record_file.to_path_buf()))
 }
 
-/// How many newer runs were passed over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
-    /// Runs that only explore.
-    pub explorations: u64,
-    /// Runs of other projects.
-    pub other_projects: u64,
-}
-
-impl fmt::Display for Passed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut before = "; not counted are";
-        for (count, what) in [
-            (self.explorations, "that only explore"),
-            (self.other_projects, "of other projects"),
-        ] {
-            if count > 0 {
-                write!(f, "{before} {count} {what}")?;
-                before = " and";
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Returns the newest run's record that counts for this project, and what is newer and does not:
-/// what only explores, and what says that it is another project's.
-///
-/// # Errors
-/// As [`newest`]; and where nothing counts, or the record's id stands there with something else.
-pub fn newest_that_counts(
-    project: &Project,
-    scribe: &mut dyn Scribe,
-) -> Result<(String, Passed), LookupError> {
-    let file = &project.record_file;
-    let reader = Reader::open(file, Scope::All)?;
-    let mut passed = Passed::default();
-    let mut notices = false;
-    let mut entries = reader.every_newest_first(scribe);
-    let found = loop {
-        match entries.next() {
-            Some(Entry::Line { text, checked, .. }) => {
-                let Ok(head) = serde_json::from_str::<Head>(&text) else {
-                    // No notice, so it must be a run that only the component understands.
-                    break Some((text, checked));
-                };
-                match head.counts_for(project) {
-                    Counts::Yes => break Some((text, checked)),
-                    Counts::Explores => passed.explorations = passed.explorations.saturating_add(1),
-                    Counts::Elsewhere => {
-                        passed.other_projects = passed.other_projects.saturating_add(1);
-                    }
-                    Counts::NoRun => notices = true,
-                }
-            }
-            Some(Entry::Damaged {
-                file,
-                line_no,
-                what,
-            }) => {
-                return Err(LookupError::Unreadable {
-                    file,
-                    line_no,
-                    what,
-                });
-            }
-            None => break None,
-        }
-    };
-    let Some((line, own)) = found else {
-        return Err(if passed == Passed::default() {
-            LookupError::Empty(file.clone())
-        } else {
-            LookupError::NoneCounts {
-                file: file.clone(),
-                left_out: passed,
-            }
-        });
-    };
-    let is_other = |entry: Entry| match entry {
-        Entry::Line { text, checked, .. } => {
-            checked.command_id == own.command_id && checked.body(&text) != own.body(&line)
-        }
-        Entry::Damaged { .. } => false,
-    };
-    if entries.any(is_other) {
-        return Err(LookupError::Doubled {
-            file: file.clone(),
-            id: own.command_id,
-        });
-    }
-    // A store writes a notice before a run's record, and hardly ever as its last line.
-    if notices {
-        drop(entries);
-        let found = verify_opened(&reader, file, scribe);
-        if let Some(damage) = found.damages.into_iter().next() {
-            return Err(LookupError::Unreadable {
-                file: damage.file,
-                line_no: damage.line,
-                what: damage.what,
-            });
-        }
-    }
-    Ok((line, passed))
-}
-
 /// Returns the newest record whose exit code is not 0 or is missing.
 ///
 /// # Errors
@@ -250,40 +146,11 @@ struct Head {
     kind: String,
     #[serde(default)]
     exit_code: Option<i64>,
-    #[serde(default)]
-    exploration: Option<bool>,
-    #[serde(default)]
-    project: Option<String>,
-}
-
-/// Whether a record is one that is asked for.
-enum Counts {
-    Yes,
-    Explores,
-    Elsewhere,
-    NoRun,
 }
 
 impl Head {
     fn is_run(&self) -> bool {
         self.kind != "drop"
-    }
-
-    /// As the component's gate has it: what does not say clearly that it does not count, counts.
-    fn counts_for(&self, project: &Project) -> Counts {
-        let is_elsewhere = match (project.owner_of_some(), &self.project) {
-            (Some(own), Some(named)) => *own != **named && !named.contains("[REDACTED"),
-            (Some(_) | None, Some(_) | None) => false,
-        };
-        if !self.is_run() {
-            Counts::NoRun
-        } else if is_elsewhere {
-            Counts::Elsewhere
-        } else if self.exploration == Some(true) && self.kind == "run" {
-            Counts::Explores
-        } else {
-            Counts::Yes
-        }
     }
 }
 

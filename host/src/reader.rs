@@ -158,11 +158,6 @@ impl Reader {
         NewestFirst::new(self, scribe)
     }
 
-    /// Returns every entry, newest first, also records that are there twice.
-    pub(crate) fn every_newest_first<'a>(&'a self, scribe: &'a mut dyn Scribe) -> NewestFirst<'a> {
-        NewestFirst::new(self, scribe).with_doubles()
-    }
-
     /// Returns the newest whole record.
     pub fn newest(&self, scribe: &mut dyn Scribe) -> Option<Entry> {
         self.newest_first(scribe)

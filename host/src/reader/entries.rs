@@ -71,7 +71,6 @@ pub struct NewestFirst<'a> {
     files_left: usize,
     ready: Vec<Entry>,
     seen: HashSet<String>,
-    with_doubles: bool,
 }
 
 impl<'a> NewestFirst<'a> {
@@ -82,14 +81,6 @@ impl<'a> NewestFirst<'a> {
             files_left: reader.files.len(),
             ready: Vec::new(),
             seen: HashSet::new(),
-            with_doubles: false,
-        }
-    }
-
-    pub(super) fn with_doubles(self) -> Self {
-        Self {
-            with_doubles: true,
-            ..self
         }
     }
 
@@ -110,7 +101,7 @@ impl Iterator for NewestFirst<'_> {
     fn next(&mut self) -> Option<Entry> {
         loop {
             while let Some(entry) = self.ready.pop() {
-                if self.with_doubles || is_new(&entry, &mut self.seen) {
+                if is_new(&entry, &mut self.seen) {
                     return Some(entry);
                 }
             }
