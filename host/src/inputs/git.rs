@@ -36,7 +36,11 @@ pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, InputsError> {
         if depth > DEEPEST {
             return Err(fail("more than 16 repositories stand in each other"));
         }
-        let place = folder.join(&below);
+        let place = if below.as_os_str().is_empty() {
+            folder.to_path_buf()
+        } else {
+            folder.join(&below)
+        };
         for name in ask(&place)?
             .split(|byte| *byte == 0)
             .filter(|name| !name.is_empty())

@@ -9,15 +9,24 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::verify::Damage;
+
+/// What tells a notice from a run.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    kind: Value,
+}
 
 /// The keys that tell how much a drop took. The store had asked for the notice itself.
 #[derive(Deserialize)]
 struct Written {
-    kind: String,
-    first_seq: Option<u64>,
-    last_seq: Option<u64>,
+    #[serde(default)]
+    first_seq: Value,
+    #[serde(default)]
+    last_seq: Value,
 }
 
 /// A notice that stands in the store.
@@ -28,6 +37,8 @@ struct Notice {
     seq: u64,
     first: Option<u64>,
     last: Option<u64>,
+    /// What should be numbers is something else.
+    is_odd: bool,
 }
 
 /// All notices of a store, oldest first.
@@ -49,8 +60,9 @@ impl Drops {
                 file: file.to_path_buf(),
                 line,
                 seq,
-                first: written.first_seq,
-                last: written.last_seq,
+                first: written.first_seq.as_u64(),
+                last: written.last_seq.as_u64(),
+                is_odd: written.is_odd(),
             });
         }
     }
@@ -63,7 +75,7 @@ impl Drops {
     }
 
     fn note(&mut self, written: &Written) {
-        match written.last_seq {
+        match written.last_seq.as_u64() {
             Some(seq) => self.dropped = self.dropped.max(Some(seq)),
             None => self.is_unknown = true,
         }
@@ -119,6 +131,9 @@ impl Notice {
 
     /// Says what in it cannot be.
     fn is_wrong(&self, first: u64) -> Option<String> {
+        if self.is_odd {
+            return Some("its numbers are none".to_owned());
+        }
         let Some(last) = self.last else {
             // Of a file without one whole record nothing is known, but it was older than the rest.
             return (first <= 1).then(|| "nothing is missing here".to_owned());
@@ -130,13 +145,20 @@ impl Notice {
     }
 }
 
-/// Reads a notice. Most lines are none, and need not be parsed.
+impl Written {
+    fn is_odd(&self) -> bool {
+        let is_number = |value: &Value| value.is_null() || value.is_u64();
+        !is_number(&self.first_seq) || !is_number(&self.last_seq)
+    }
+}
+
+/// Reads a notice, however its kind is spelled: a letter can be written as an escape.
 fn read(text: &str) -> Option<Written> {
-    if !text.contains("\"drop\"") {
+    let head: Head = serde_json::from_str(text).ok()?;
+    if head.kind != "drop" {
         return None;
     }
-    let written: Written = serde_json::from_str(text).ok()?;
-    (written.kind == "drop").then_some(written)
+    serde_json::from_str(text).ok()
 }
 
 #[cfg(test)]
@@ -183,6 +205,15 @@ mod tests {
         ] {
             let found = judged(first, &[notice]);
             assert_eq!(found.len(), 1, "{first} {notice:?}");
+        }
+        for odd in [
+            r#"{"kind":"dro\u0070","first_seq":1,"last_seq":3}"#,
+            r#"{"kind":"drop","first_seq":1,"last_seq":"10"}"#,
+            r#"{"kind":"drop","first_seq":-1,"last_seq":10}"#,
+        ] {
+            let mut drops = Drops::default();
+            drops.take(odd, Path::new("x"), 9, 4);
+            assert_eq!(drops.judge(2).len(), 1, "{odd}");
         }
         let twice = [(40, Some(1), Some(10)), (60, Some(1), Some(10))];
         let found = judged(11, &twice);
