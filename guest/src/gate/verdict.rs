@@ -38,7 +38,8 @@ pub enum ReasonCode {
     StageFailed,
     /// An expectation that was declared before the run does not hold.
     UnmetExpectation,
-    /// The inputs have changed since the run, or the run is too old.
+    /// The inputs have changed since the run, or the run is too old. Of inputs that cannot be
+    /// read nobody can tell; by itself that refuses nothing and passes nothing.
     Stale,
     /// The inputs changed while the command ran.
     ChangedDuringRun,
@@ -97,7 +98,7 @@ impl ReasonCode {
                 "read the record, fix the cause and run the same command again"
             }
             Self::UnmetExpectation => {
-                "read the record, fix the cause and run the same command again; if another one was meant, run that with `--parent` and this id; an expectation that was wrong itself no later run takes back: let a person decide, who can ask the gate with `--since` and the id of the run from which on to judge"
+                "read the record, fix the cause and run the same command again; if another one was meant, run that with `--parent` and this id; a wrong expectation is taken back by no later run: correct the policy where it is a requirement's, or let a person judge from a later run on with `gate --since ID`"
             }
             Self::TimedOut => "find out why it takes so long, or allow more time, and run it again",
             Self::Cancelled | Self::RunnerDied => "run the same command again",
