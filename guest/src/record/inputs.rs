@@ -9,12 +9,12 @@ use crate::fault::{Fault, FaultCode};
 
 /// The longest pattern, folder, name and reason, in characters.
 const PATTERN_CHARS: usize = 500;
-pub(super) const FOLDER_CHARS: usize = 4_096;
+const FOLDER_CHARS: usize = 4_096;
 const NAME_CHARS: usize = 64;
 const REASON_CHARS: usize = 300;
 /// The most files that are named as changed, and the longest path of one, in characters.
 const CHANGES: usize = 5;
-const PATH_CHARS: usize = 300;
+const PATH_CHARS: usize = 200;
 
 /// What a host says of the inputs before the run.
 #[derive(Debug, Deserialize)]

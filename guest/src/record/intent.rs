@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::argv::{self, RawText};
 use super::expectation::{self, Expectation};
-use super::inputs::{Before, FOLDER_CHARS, Inputs, Mark};
+use super::inputs::{Before, Inputs, Mark};
 use super::schema::{CURRENT, Schema};
-use super::scrub::{Clamped, Redactions, Scrubber};
+use super::scrub::{Clamped, PROJECT_CHARS, Redactions, Scrubber};
 use crate::document;
 use crate::expect::Expectations;
 use crate::fault::{Fault, FaultCode};
@@ -122,7 +122,7 @@ impl Intent {
             return Err(wrong("exploration", what));
         }
         let project = request.project;
-        let project = project.map(|folder| scrubber.name("project", &folder, FOLDER_CHARS));
+        let project = project.map(|folder| scrubber.name("project", &folder, PROJECT_CHARS));
         let requirement = request.requirement;
         let requirement = requirement
             .map(|mark| Mark::of_request(&mut scrubber, mark))

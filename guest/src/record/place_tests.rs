@@ -55,6 +55,21 @@ fn files_that_changed_are_named_redacted_and_bounded() {
     );
 }
 
+/// The largest record without these has this much room left beside its expectations.
+#[test]
+fn a_project_and_changed_files_take_a_bounded_part_of_a_line() {
+    let mut exited = ending(&json!({"kind": "exited", "code": 0}));
+    let path = "\u{1d11e}".repeat(5_000);
+    let changed = vec![json!({"path": path, "how": "removed"}); 90];
+    let after = format!("sha256:{}", "b".repeat(64));
+    exited["inputs"] = json!({"after": after, "changed": changed});
+    let mut request = with_inputs();
+    request["project"] = json!(path);
+    let body = body_of(&request, &exited);
+    let taken = body["project"].to_string().len() + body["inputs"]["changed"].to_string().len();
+    assert!(taken < 24 * 1024, "{taken}");
+}
+
 #[test]
 fn two_programs_that_are_not_there_are_two_failures() {
     let signature = |program: &str, cwd: &str, cause: &str| {

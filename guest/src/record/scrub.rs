@@ -7,12 +7,14 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::inputs::FOLDER_CHARS;
 use crate::redact::{Findings, Rules, redact, redact_args};
 use crate::text::PlainText;
 
 /// The longest one-line text that is kept, in characters.
 const LINE_CHARS: usize = 1_000;
+
+/// The longest name of a project, in characters. Two that begin alike are taken for one.
+pub(super) const PROJECT_CHARS: usize = 1_000;
 
 /// The most names of variables that are told, and their longest.
 const NAMES_MAX: usize = 64;
@@ -182,7 +184,7 @@ fn marked(kept: &str, omitted: usize) -> String {
 /// Returns the name of a project as a record has it.
 pub(crate) fn project_name(rules: &Rc<Rules>, folder: &str) -> String {
     let (clean, _) = redact(rules, &fold(folder));
-    clean.chars().take(FOLDER_CHARS).collect()
+    clean.chars().take(PROJECT_CHARS).collect()
 }
 
 /// Folds what ends lines, and other control characters, into single spaces.

@@ -374,6 +374,11 @@ fn the_largest_record_fits_into_a_line() {
         asked[key] = json!(everything);
     }
     asked["cwd"] = json!({ "text": everything });
+    asked["project"] = json!(everything);
+    let digest = format!("sha256:{}", "0".repeat(64));
+    let patterns = vec!["\"".repeat(500); 8];
+    asked["inputs"] =
+        json!({"patterns": patterns, "folder": everything, "files": u64::MAX, "before": digest});
     asked["expect"] = json!([{ "kind": "line", "expected": "\"".repeat(900) }]);
     let mut end = ending(&json!({"kind": "not-started", "cause": "other", "errno": everything}));
     end["error"] = json!(everything);
@@ -386,12 +391,18 @@ fn the_largest_record_fits_into_a_line() {
         "bytes_omitted": u64::MAX, "lines_omitted": u64::MAX,
         "sha256": format!("sha256:{}", "0".repeat(64)), "error": everything});
     end["kept"] = json!({"stdout": kept, "stderr": kept});
+    let changed = vec![json!({"path": everything, "how": "removed"}); 9];
+    end["inputs"] = json!({"after": digest, "changed": changed, "changed_omitted": u64::MAX});
     let streams = "\"".repeat(32 * 1024);
     let intent = intent_of(&asked);
     let body = build(
         &policy(),
         &intent,
-        captured(&streams, &streams),
+        captured_by(
+            &Policy::parse(r#"{"excerpt":{"max_bytes":65536}}"#, "").unwrap(),
+            &streams,
+            &streams,
+        ),
         &end.to_string(),
     )
     .unwrap();

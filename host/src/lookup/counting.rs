@@ -49,6 +49,9 @@ pub fn newest_that_counts(
     let file = &project.record_file;
     let reader = Reader::open(file, Scope::All)?;
     let own = project.owner_of_some();
+    // A record has such a name on one line, which is not this text.
+    let own =
+        own.filter(|own| !own.contains(|c: char| c.is_control() || "\u{2028}\u{2029}".contains(c)));
     let walked = walk(&reader, own.as_deref(), scribe)?;
     // A store writes a notice before a run's record, and hardly ever as its last line.
     if walked.met_notice {
@@ -149,6 +152,14 @@ struct Head {
     project: Option<String>,
 }
 
+/// The length from which a record may hold but the start of a name, in characters.
+const NAME_CHARS: usize = 1_000;
+
+/// Whether the name of a project is what it was: neither redacted nor cut.
+fn is_whole(name: &str) -> bool {
+    !name.contains("[REDACTED") && name.chars().count() < NAME_CHARS
+}
+
 /// Whether a record is one that is asked for.
 enum Counts {
     Yes,
@@ -164,7 +175,7 @@ impl Counts {
             return Self::Yes;
         };
         let is_elsewhere = match (project, &head.project) {
-            (Some(own), Some(named)) => own != named && !named.contains("[REDACTED"),
+            (Some(own), Some(named)) if is_whole(named) => own != named,
             (Some(_) | None, Some(_) | None) => false,
         };
         match head.kind.as_str() {
