@@ -284,6 +284,10 @@ impl gate::GuestReview for Review {
         Ok(self.0.borrow_mut().see_inputs(&sight)?)
     }
 
+    fn scope(&self) -> Document {
+        document(self.0.borrow().scope())
+    }
+
     fn conclude(this: gate::Review) -> gate::Verdict {
         this.into_inner::<Self>().0.into_inner().conclude().into()
     }

@@ -193,6 +193,7 @@ impl Native {
                 Value::Null
             }
             "gate.review.needed-inputs" => document(get!(self, Review, &with[0]).needed_inputs()),
+            "gate.review.scope" => document(get!(self, Review, &with[0]).scope()),
             "gate.review.see-inputs" => {
                 get!(self, Review, &with[0]).see_inputs(text(&with[1]))?;
                 Value::Null

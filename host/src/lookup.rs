@@ -2,12 +2,16 @@
 //!
 //! It reads; it judges nothing but whether an exit code is there and 0.
 
+mod counting;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::reader::{Entry, Reader, Scope};
 use crate::store::{Scribe, StoreError};
+
+pub use counting::{Passed, newest_that_counts};
 
 /// Why there is no such record.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +32,23 @@ pub enum LookupError {
         line_no: u64,
         /// What is there.
         what: String,
+    },
+    /// What is there is of no use for the question: every run only explores, or is another
+    /// project's.
+    #[error("`{}` holds no run that counts{left_out}", file.display())]
+    NoneCounts {
+        /// The record file.
+        file: PathBuf,
+        /// What it holds instead.
+        left_out: Passed,
+    },
+    /// The newest record's id stands there with something else as well.
+    #[error("`{}` holds two records with the id `{id}` that say different things, so nobody can tell which of them was made", file.display())]
+    Doubled {
+        /// The record file.
+        file: PathBuf,
+        /// The id of both.
+        id: String,
     },
     /// Every run exited 0.
     #[error("`{}` holds no failure", .0.display())]

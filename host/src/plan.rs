@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::component::{CallError, Session};
-use crate::inputs::{Inputs, InputsError, Sight};
+use crate::inputs::{Inputs, InputsError, Look};
 use crate::project::Project;
 
 /// Why nothing could be declared.
@@ -47,7 +47,7 @@ pub(crate) struct Planned {
 struct Watched {
     patterns: Vec<String>,
     place: Inputs,
-    before: Sight,
+    before: Look,
 }
 
 impl Planned {
@@ -97,8 +97,8 @@ impl Planned {
             json!({
                 "patterns": inputs.patterns,
                 "folder": project.folder.to_string_lossy(),
-                "files": inputs.before.files,
-                "before": inputs.before.digest,
+                "files": inputs.before.sight.files,
+                "before": inputs.before.sight.digest,
             })
         })
     }
@@ -107,9 +107,25 @@ impl Planned {
     pub(crate) fn after(&self) -> Value {
         self.inputs.as_ref().map_or(Value::Null, |inputs| {
             match inputs.place.look(&inputs.patterns) {
-                Ok(sight) => json!({ "after": sight.digest }),
+                Ok(after) => told(&inputs.before, &after),
                 Err(error) => json!({ "error": error.to_string() }),
             }
         })
     }
+}
+
+/// The inputs after the run, and which of them are not as they were.
+fn told(before: &Look, after: &Look) -> Value {
+    if before.sight.digest == after.sight.digest {
+        return json!({ "after": after.sight.digest });
+    }
+    let changes = before.changes_to(after);
+    let named = changes.named.iter();
+    let named =
+        named.map(|(path, how)| json!({ "path": path.to_string_lossy(), "how": how.as_str() }));
+    json!({
+        "after": after.sight.digest,
+        "changed": named.collect::<Vec<_>>(),
+        "changed_omitted": changes.omitted,
+    })
 }

@@ -2,6 +2,7 @@
 //!
 //! The text of the policy is the component's to read; this page only finds it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -158,6 +159,24 @@ impl Project {
         let owner = owner.as_deref().and_then(Path::parent);
         let is_other = |owner: &&Path| *owner != self.folder;
         Ok(owner.filter(is_other).map(Path::to_path_buf))
+    }
+
+    /// Returns the folder by which records name their project: that of the policy. Without a policy
+    /// there is no project to tell from another, and the runs of every folder count.
+    #[must_use]
+    pub fn owner(&self) -> Option<Cow<'_, str>> {
+        let has_policy = self.policy_file.is_some();
+        has_policy.then(|| self.folder.to_string_lossy())
+    }
+
+    /// Returns the folder by which records name their project, where the record file may hold those
+    /// of others. A record file below the folder of the policy is the project's own, and all in it
+    /// counts, also what was recorded before the project was moved.
+    #[must_use]
+    pub fn owner_of_some(&self) -> Option<Cow<'_, str>> {
+        let beside = self.record_file.parent()?;
+        let beside = beside.canonicalize().unwrap_or(beside.to_path_buf());
+        self.owner().filter(|_| !beside.starts_with(&self.folder))
     }
 
     /// Finds the project that `folder` belongs to: the nearest `feedback.json` in it or above.

@@ -130,7 +130,7 @@ impl Reader {
                 Err(error) => return Err(error),
             };
             files.push_front(OpenFile {
-                path: place.folder.path_of(&name),
+                path: place.folder.path_of(&name).into(),
                 content,
                 index,
             });

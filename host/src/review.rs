@@ -4,10 +4,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::component::{CallError, Component, PolicyError, Session, Verdict};
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, InputsError};
 use crate::project::Project;
 use crate::reader::{Entry, PendingState, Reader, Scope};
 use crate::scribe::ComponentScribe;
@@ -19,6 +19,10 @@ pub enum ReviewError {
     /// The component or the policy cannot be used.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// The component does not accept where evidence begins: the time is none. All else that it is
+    /// told at the start is known to be as it wants it.
+    #[error("{0}")]
+    Since(CallError),
     /// The component stopped.
     #[error(transparent)]
     Call(#[from] CallError),
@@ -39,12 +43,23 @@ pub enum Since {
     Time(String),
 }
 
+/// A verdict, and how much it covers.
+#[derive(Debug)]
+pub struct Reviewed {
+    /// The answer.
+    pub verdict: Verdict,
+    /// What it does not rest on, as the component counts it: a JSON object of numbers.
+    pub scope: Map<String, Value>,
+    /// How many records rotation has dropped. Nobody can judge them any more.
+    pub rotated_out: u64,
+}
+
 /// Judges everything that the project's store holds.
 ///
 /// # Errors
 /// Where the store cannot be read or the component cannot answer.
 pub fn review(component: &Component, project: &Project) -> Result<Verdict, ReviewError> {
-    review_since(component, project, &Since::Beginning)
+    Ok(review_since(component, project, &Since::Beginning)?.verdict)
 }
 
 /// Judges what the project's store holds from somewhere on. All of it is checked for damage.
@@ -55,7 +70,7 @@ pub fn review_since(
     component: &Component,
     project: &Project,
     since: &Since,
-) -> Result<Verdict, ReviewError> {
+) -> Result<Reviewed, ReviewError> {
     let mut scribe = ComponentScribe::new(component.clone());
     let file = &project.record_file;
     let reader = Reader::open(file, Scope::All)?;
@@ -83,7 +98,8 @@ pub fn review_since(
         .filter(|run| run.state == PendingState::Running)
         .map(|run| run.command_id.as_str())
         .collect();
-    let facts = json!({
+    let first = verification.first_seq.unwrap_or(1);
+    let mut facts = json!({
         "now": rfc3339(SystemTime::now()),
         "open_runs": open_runs,
         "running": running,
@@ -96,8 +112,19 @@ pub fn review_since(
         },
     });
 
+    if let (Some(project), Some(keys)) = (project.owner_of_some(), facts.as_object_mut()) {
+        keys.insert("project".to_owned(), json!(project));
+    }
     let mut session = Session::open(component, &project.policy, "")?;
-    let review = session.start_review(&facts.to_string())?;
+    let review =
+        session
+            .start_review(&facts.to_string())
+            .map_err(|error| match (since, error) {
+                (Since::Time(_), error @ CallError::Refused(_)) => ReviewError::Since(error),
+                (Since::Time(_) | Since::Record(_) | Since::Beginning, error) => {
+                    ReviewError::Call(error)
+                }
+            })?;
     for entry in reader.every_entry(&mut scribe) {
         match entry {
             Entry::Line { text, .. } => session.consider(&review, &text)?,
@@ -107,7 +134,14 @@ pub fn review_since(
     }
     let needed = session.needed_inputs(&review)?;
     session.see_inputs(&review, &see(project, &needed)?)?;
-    Ok(session.conclude(review)?)
+    let scope = session.scope(&review)?;
+    let scope = serde_json::from_str(&scope)
+        .map_err(|error| CallError::Unavailable(format!("the scope: {error}")))?;
+    Ok(Reviewed {
+        verdict: session.conclude(review)?,
+        scope,
+        rotated_out: first.saturating_sub(1),
+    })
 }
 
 /// Looks at the inputs that the component asks for. What cannot be seen is told as well.
@@ -116,7 +150,8 @@ fn see(project: &Project, needed: &str) -> Result<String, ReviewError> {
         .map_err(|error| CallError::Unavailable(format!("the needed inputs: {error}")))?;
     let place = Inputs::new(&project.folder, &project.record_file);
     let seen = needed.iter().map(|patterns| match place.look(patterns) {
-        Ok(sight) => {
+        Ok(look) => {
+            let sight = look.sight;
             let newest = sight
                 .newest
                 .iter()
@@ -128,7 +163,15 @@ fn see(project: &Project, needed: &str) -> Result<String, ReviewError> {
                 "newest": newest.collect::<Vec<_>>(),
             })
         }
-        Err(error) => json!({ "patterns": patterns, "error": error.to_string() }),
+        // That no file is left is known; of what cannot be read nothing is.
+        Err(error @ InputsError::Nothing { .. }) => {
+            json!({ "patterns": patterns, "files": 0, "error": error.to_string() })
+        }
+        Err(
+            error @ (InputsError::Pattern { .. }
+            | InputsError::Git { .. }
+            | InputsError::Read { .. }),
+        ) => json!({ "patterns": patterns, "error": error.to_string() }),
     });
     let sight = json!({
         "folder": project.folder.to_string_lossy(),

@@ -17,6 +17,15 @@ fn codes(sandbox: &Sandbox) -> (i32, Vec<String>) {
 
 /// Adds a line to the store that fits there, a copy of its last record with these keys.
 fn forge(sandbox: &Sandbox, keys: &Value) {
+    add(sandbox, keys);
+    assert_eq!(
+        sandbox.call(["verify"]).status,
+        0,
+        "the chain itself is sound"
+    );
+}
+
+fn add(sandbox: &Sandbox, keys: &Value) {
     let text = fs::read_to_string(sandbox.record_file()).expect("a file");
     let last = text.lines().last().expect("a line");
     let mut body: Value = serde_json::from_str(last).expect("JSON");
@@ -31,11 +40,6 @@ fn forge(sandbox: &Sandbox, keys: &Value) {
     body.extend(keys.as_object().expect("an object").clone());
     let line = Chain::behind(&text).line(&json!(body).to_string());
     fs::write(sandbox.record_file(), text + &line).expect("written");
-    assert_eq!(
-        sandbox.call(["verify"]).status,
-        0,
-        "the chain itself is sound"
-    );
 }
 
 #[test]
@@ -72,13 +76,45 @@ fn the_same_id_twice_with_other_content_is_refused() {
     for (code, other) in [(1, 0), (0, 1)] {
         let sandbox = Sandbox::new();
         let record = sandbox.run(["sh", "-c", &format!("exit {code}")]);
-        forge(
+        add(
             &sandbox,
             &json!({ "command_id": record["command_id"], "exit_code": other }),
         );
         let (status, codes) = codes(&sandbox);
         assert_eq!(status, 1, "{code} then {other}");
         assert!(codes.contains(&"store-damaged".to_owned()), "{codes:?}");
+        let verified = sandbox.call(["verify"]);
+        assert_eq!(verified.status, 1);
+        let words = "has the id of number 1, and says something else";
+        assert!(verified.stdout.contains(words), "{}", verified.stdout);
+        let words = ["holds two records with the id", "feedback verify"];
+        sandbox.call(["gate", "--last"]).says(2, &words);
+    }
+}
+
+/// A store tells of what it dropped, and of nothing else.
+#[test]
+fn a_notice_of_a_drop_that_no_store_writes_is_damage() {
+    let notice = json!({ "kind": "drop", "at": "2026-03-01T12:00:00.000Z", "files": 1 });
+    for (first, last) in [
+        (json!(1), json!(1)),
+        (Value::Null, Value::Null),
+        (json!(0), json!(0)),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.run(["true"]);
+        let mut keys = notice.clone();
+        keys["first_seq"] = first;
+        keys["last_seq"] = last;
+        add(&sandbox, &keys);
+        assert_eq!(codes(&sandbox), (1, vec!["store-damaged".to_owned()]));
+        let verified = sandbox.call(["verify"]);
+        assert_eq!(verified.status, 1);
+        let words = "line 2: is a drop notice that no store writes";
+        assert!(verified.stdout.contains(words), "{}", verified.stdout);
+        sandbox
+            .call(["gate", "--last"])
+            .says(2, &["is a drop notice"]);
     }
 }
 

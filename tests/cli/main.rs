@@ -65,5 +65,6 @@ mod stopped;
 mod store;
 mod storm;
 mod texts;
+mod told;
 mod user_rules;
 mod verify;

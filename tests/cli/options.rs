@@ -401,3 +401,17 @@ fn the_inner_of_two_runs_outlives_neither_its_own_deadline_nor_the_outer_ones() 
         Some(())
     });
 }
+
+#[test]
+fn a_script_that_drops_its_arguments_is_not_started() {
+    let sandbox = Sandbox::new();
+    let words = ["never uses `-q`", "--shell 'echo -q", "leave `--shell` out"];
+    sandbox
+        .call(["run", "--shell", "echo", "-q"])
+        .says(125, &words);
+    assert!(!sandbox.record_file().exists());
+    for uses in ["echo \"$1\"", "echo \"$@\"", "for x; do echo $x; done"] {
+        let record = sandbox.run_with(["--shell"], [uses, "-q"]);
+        assert_eq!(record["exit_code"], 0);
+    }
+}

@@ -188,3 +188,31 @@ fn another_redaction_outside_of_the_excerpt_is_told() {
         .json();
     assert_eq!(json["difference"]["field"], "redactions.lines", "{json}");
 }
+
+#[test]
+fn other_limits_are_told_as_the_cause() {
+    let sandbox = Sandbox::new();
+    let id = printed(&sandbox, &output(), "");
+    let replay = |options: &[&str]| {
+        let with = ["replay", &id, "--with", "out.txt"];
+        sandbox.call(with.iter().chain(options))
+    };
+    for options in [
+        &["--max-bytes", "9000"][..],
+        &["--head", "2", "--tail", "2"],
+    ] {
+        let other = replay(options);
+        assert_eq!(other.status, 1);
+        let words = "cause: the output is the same, and another part of it is kept";
+        assert!(other.stdout.contains(words), "{}", other.stdout);
+        let json = replay(&[options, &["--json"]].concat()).json();
+        assert!(text(&json, "cause").contains("`--max-bytes`"), "{json}");
+    }
+    sandbox.write("out.txt", output() + "more\n");
+    let other = replay(&["--json"]).json();
+    assert_eq!(
+        other["cause"],
+        serde_json::Value::Null,
+        "the output is another"
+    );
+}

@@ -65,7 +65,7 @@ fn a_pass_a_refusal_and_no_decision_are_told_apart_in_every_form() {
     assert_eq!((pass.status, &*parsed(&pass.stdout).0), (0, "1 0 0"));
     assert_eq!(
         gate(&sandbox, "github", None).stdout,
-        "::notice title=feedback gate::pass: 1 run judged\n"
+        "::notice title=feedback gate::pass: 1 run judged; the policy requires no command\n"
     );
     assert_eq!(
         gate(&sandbox, "json", None).stdout,

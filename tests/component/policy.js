@@ -181,6 +181,9 @@ class Review {
   seeInputs(sight) {
     read(sight);
   }
+  scope() {
+    return write({ requirements: 0 });
+  }
   static conclude(review) {
     return verdict(review.reasons, review.judged);
   }

@@ -52,6 +52,7 @@ pub(crate) fn panicking() -> Component {
         "gate#[method]review.consider",
         "gate#[method]review.needed-inputs",
         "gate#[method]review.see-inputs",
+        "gate#[method]review.scope",
         "gate#[static]review.conclude",
         "chains#[method]history.consider",
         "chains#[method]history.next",
@@ -145,6 +146,10 @@ fn a_panic_in_a_record_a_review_or_a_history_is_named_and_ends_its_session_alone
     stops(&rogue, "review.see-inputs", PANIC, |session| {
         let review = session.start_review(facts)?;
         session.see_inputs(&review, "{}")
+    });
+    stops(&rogue, "review.scope", PANIC, |session| {
+        let review = session.start_review(facts)?;
+        session.scope(&review)
     });
     stops(&rogue, "review.conclude", PANIC, |session| {
         let review = session.start_review(facts)?;

@@ -61,6 +61,7 @@ pub(super) struct Run {
     pub(super) inputs: Option<Inputs>,
     pub(super) clamped: Option<Map<String, Value>>,
     pub(super) component: Option<String>,
+    pub(super) project: Option<String>,
 }
 
 /// One stage of a pipeline.
@@ -96,6 +97,15 @@ pub(super) struct Inputs {
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
     pub(super) error: Option<String>,
+    pub(super) changed: Option<Vec<Change>>,
+    pub(super) changed_omitted: Option<u64>,
+}
+
+/// A file that changed while the command ran.
+#[derive(Debug, Deserialize)]
+pub(super) struct Change {
+    pub(super) path: Option<String>,
+    pub(super) how: Option<String>,
 }
 
 /// What every line has, whatever its schema.

@@ -22,7 +22,9 @@ pub(super) struct Claim {
     pub(super) meets: Option<usize>,
     /// It was started under just that requirement: its expectations were declared before the
     /// run, and paths were compared without symbolic links.
-    declared: bool,
+    pub(super) declared: bool,
+    /// It was started under this requirement by its name, but as it was written before.
+    pub(super) reworded: bool,
     /// The files that it depends on.
     pub(super) inputs: Option<Declared>,
 }
@@ -43,9 +45,14 @@ impl Claim {
             })
         };
         let marked = policy.requirements.iter().position(is_marked);
+        let meets = marked.or_else(|| looks_like(policy, folder, run));
+        let met = meets.and_then(|place| policy.requirements.get(place));
+        let named = mark.and_then(|mark| mark.name.as_ref());
         Self {
-            meets: marked.or_else(|| looks_like(policy, folder, run)),
+            meets,
             declared: marked.is_some(),
+            reworded: marked.is_none()
+                && met.is_some_and(|requirement| named == Some(&requirement.name)),
             inputs: Declared::of(run, started),
         }
     }
@@ -112,11 +119,14 @@ pub(super) const DECLARE: &str =
     "run the same command again with `feedback run`, which declares beforehand what is required";
 
 /// The reason where nothing was ever run: `what` is what is missing.
+///
+/// `near` names the run that comes nearest.
 pub(super) fn no_record(
     rules: &Rc<Rules>,
     requirement: &Requirement,
     what: &str,
     since: bool,
+    near: Option<&str>,
 ) -> Reason {
     let (command, _) = redact_args(rules, requirement.command.source());
     let command = shown::command(&command);
@@ -125,8 +135,9 @@ pub(super) fn no_record(
         folder => format!(" in `{}`", shown::text(&redact(rules, folder).0)),
     };
     let since = if since { " since then" } else { "" };
+    let near = near.map_or_else(String::new, |near| format!("; the nearest is {near}"));
     let message = format!(
-        "{what} of `{command}`{place}, which the requirement `{}` asks for{since}",
+        "{what} of `{command}`{place}, which the requirement `{}` asks for{since}{near}",
         requirement.name
     );
     Reason::new(ReasonCode::NeverRun, "", message).for_requirement(&requirement.name)

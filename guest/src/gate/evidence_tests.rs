@@ -9,13 +9,18 @@ use crate::requirement::plan;
 
 const NOW: &str = "2026-03-01T13:00:00.000Z";
 
-const REQUIRED: &str = r#"{"gate": {"requirements": [
+pub(super) const REQUIRED: &str = r#"{"gate": {"requirements": [
     {"name": "tests", "command": ["cargo", "test", "**", "!--no-run"], "max_age": "2h",
      "expect": [{"kind": "line", "expected": "ok"}], "inputs": ["git"]},
     {"name": "lint", "command": ["cargo", "clippy"]}]}}"#;
 
 /// A record as the runner leaves it under a policy: the plan is declared and held.
-fn run(policy: &Policy, id: &str, command: &[&str], exit_code: i32) -> Map<String, Value> {
+pub(super) fn run(
+    policy: &Policy,
+    id: &str,
+    command: &[&str],
+    exit_code: i32,
+) -> Map<String, Value> {
     let intended = json!({ "command": command, "cwd": "/w", "folder": "/w" });
     let planned: Value = plan(policy, &intended.to_string())
         .map(|json| serde_json::from_str(&json).unwrap())
@@ -42,11 +47,16 @@ fn run(policy: &Policy, id: &str, command: &[&str], exit_code: i32) -> Map<Strin
     keys
 }
 
-fn inputs(patterns: &Value, before: &str, after: &str) -> Value {
+pub(super) fn inputs(patterns: &Value, before: &str, after: &str) -> Value {
     json!({ "patterns": patterns, "folder": "/w", "files": 2, "before": before, "after": after })
 }
 
-fn review(policy: &Policy, facts: &Value, sight: &Value, runs: &[Map<String, Value>]) -> Verdict {
+pub(super) fn review(
+    policy: &Policy,
+    facts: &Value,
+    sight: &Value,
+    runs: &[Map<String, Value>],
+) -> Verdict {
     let mut all = json!({ "now": NOW, "folder": "/w" });
     all.as_object_mut()
         .unwrap()
@@ -60,11 +70,11 @@ fn review(policy: &Policy, facts: &Value, sight: &Value, runs: &[Map<String, Val
 }
 
 /// The files are as they were.
-fn unchanged() -> Value {
+pub(super) fn unchanged() -> Value {
     json!({ "folder": "/w", "inputs": [{ "patterns": ["git"], "digest": "sha256:a", "files": 2 }] })
 }
 
-fn codes(verdict: &Verdict) -> Vec<(ReasonCode, &str)> {
+pub(super) fn codes(verdict: &Verdict) -> Vec<(ReasonCode, &str)> {
     let reasons = verdict.reasons.iter();
     reasons
         .map(|reason| (reason.code, reason.command_id.as_str()))
@@ -72,15 +82,15 @@ fn codes(verdict: &Verdict) -> Vec<(ReasonCode, &str)> {
 }
 
 /// The verdict over the runs, where the files are as they were.
-fn judged(runs: &[Map<String, Value>]) -> Verdict {
+pub(super) fn judged(runs: &[Map<String, Value>]) -> Verdict {
     review(&policy(REQUIRED), &json!({}), &unchanged(), runs)
 }
 
-fn tests(id: &str, exit_code: i32) -> Map<String, Value> {
+pub(super) fn tests(id: &str, exit_code: i32) -> Map<String, Value> {
     run(&policy(REQUIRED), id, &["cargo", "test"], exit_code)
 }
 
-fn lint() -> Map<String, Value> {
+pub(super) fn lint() -> Map<String, Value> {
     run(&policy(REQUIRED), "lint", &["cargo", "clippy"], 0)
 }
 

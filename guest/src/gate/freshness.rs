@@ -7,16 +7,18 @@ use std::rc::Rc;
 
 use serde::Deserialize;
 
-use super::entry::{Inputs, Run};
+use super::entry::{Change, Inputs, Run};
 use super::judge::{Finding, Judgement};
 use super::shown;
-use super::verdict::ReasonCode;
+use super::verdict::{Reason, ReasonCode};
 use crate::outcome::OutcomeKind;
 use crate::redact::{Rules, redact};
 use crate::timestamp::Timestamp;
 
 /// How many of the files that changed are named.
 const NAMED: usize = 3;
+/// The same for those that changed while the command ran, as many as a record names.
+const NAMED_CHANGES: usize = 5;
 
 /// Judges what the record alone shows: whether the inputs held still while the command ran.
 pub(super) fn judge(run: &Run, judgement: &mut Judgement) {
@@ -37,7 +39,11 @@ pub(super) fn judge(run: &Run, judgement: &mut Judgement) {
     let code = ReasonCode::ChangedDuringRun;
     match &inputs.after {
         Some(after) if after == before => {}
-        Some(_) => judgement.fails(code, "changed its inputs, or they changed, while it ran"),
+        Some(_) => {
+            let which = changes(inputs);
+            let what = format!("changed its inputs, or they changed, while it ran{which}");
+            judgement.fails(code, what);
+        }
         None => {
             let why = inputs.error.as_deref().map(shown::text);
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
@@ -47,6 +53,26 @@ pub(super) fn judge(run: &Run, judgement: &mut Judgement) {
             );
         }
     }
+}
+
+/// The files that the record names. They were redacted when it was built.
+fn changes(inputs: &Inputs) -> String {
+    let named = inputs.changed.as_deref().unwrap_or_default();
+    let of = |change: &Change| {
+        let path = shown::text(change.path.as_deref()?);
+        let how = shown::text(change.how.as_deref().unwrap_or("changed"));
+        Some(format!("`{path}` {how}"))
+    };
+    let shown: Vec<String> = named.iter().take(NAMED_CHANGES).filter_map(of).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let untold = u64::try_from(named.len().saturating_sub(shown.len())).unwrap_or(u64::MAX);
+    let more = match untold.saturating_add(inputs.changed_omitted.unwrap_or_default()) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!(": {}{more}", shown.join(", "))
 }
 
 /// What is kept of the inputs of a run.
@@ -81,6 +107,37 @@ impl Declared {
         })
     }
 }
+
+/// Why a success is not known to be fresh.
+#[derive(Debug)]
+pub(super) enum Staleness {
+    /// Its inputs are others now.
+    Stale(String),
+    /// Its inputs cannot be read now, so that nobody can tell.
+    Unknown(String),
+}
+
+impl Staleness {
+    /// Returns what was found, for the reason.
+    pub(super) fn finding(&self) -> Finding {
+        let (Self::Stale(what) | Self::Unknown(what)) = self;
+        Finding {
+            code: ReasonCode::Stale,
+            what: what.clone(),
+        }
+    }
+
+    /// Returns the reason as one that refuses, or as one that leaves the question open.
+    pub(super) fn weigh(&self, reason: Reason) -> Reason {
+        match self {
+            Self::Stale(_) => reason,
+            Self::Unknown(_) => reason.leaves_open().with_remedy(LET_READ),
+        }
+    }
+}
+
+/// What to do about inputs that cannot be read.
+const LET_READ: &str = "remove what is in the way, or have it removed by who may, and ask again; the run itself need not be repeated";
 
 /// The files of one list of patterns, as they are now.
 #[derive(Debug, Deserialize)]
@@ -133,22 +190,33 @@ impl Sight {
     }
 
     /// Says how the inputs differ from what the run had. What nobody looked at is not fresh.
-    pub(super) fn stale(&self, rules: &Rc<Rules>, declared: &Declared) -> Option<Finding> {
+    pub(super) fn stale(&self, rules: &Rc<Rules>, declared: &Declared) -> Option<Staleness> {
         let names = shown::text(&declared.patterns.join(" "));
         let what = match self.observed.get(&declared.patterns) {
-            None => format!("depends on files (`{names}`) that nobody looked at now"),
+            None => {
+                let what = format!("depends on files (`{names}`) that nobody looked at now");
+                return Some(Staleness::Stale(what));
+            }
             Some(seen) => match (&seen.digest, &seen.error) {
                 (Some(digest), _) if *digest == declared.digest => return None,
                 (Some(_), _) => self.difference(rules, declared, seen, &names),
                 (None, error) => {
                     let (clean, _) = redact(rules, error.as_deref().unwrap_or("no reason given"));
                     let why = shown::text(&clean);
-                    format!("depends on files (`{names}`) that cannot be read now: {why}")
+                    let elsewhere = self.elsewhere(declared);
+                    // That no file is left is a change that was seen.
+                    if seen.files == Some(0) {
+                        format!("depends on files (`{names}`) that are gone: {why}{elsewhere}")
+                    } else {
+                        let what = format!(
+                            "depends on files (`{names}`) that cannot be read now, so that nobody can tell whether it is stale: {why}{elsewhere}"
+                        );
+                        return Some(Staleness::Unknown(what));
+                    }
                 }
             },
         };
-        let code = ReasonCode::Stale;
-        Some(Finding { code, what })
+        Some(Staleness::Stale(what))
     }
 
     /// Names files that changed after the run. Deleted ones are nowhere to be found, so where
@@ -181,10 +249,15 @@ impl Sight {
             }
             (Some(_) | None, Some(_) | None) => {}
         }
-        if !declared.folder.is_empty() && declared.folder != self.folder {
-            let folder = shown::text(&declared.folder);
-            what.push_str(&format!("; they were in `{folder}` then"));
-        }
+        what.push_str(&self.elsewhere(declared));
         what
+    }
+
+    /// Names the folder that the inputs were in, where that is another than the one looked in.
+    fn elsewhere(&self, declared: &Declared) -> String {
+        if declared.folder.is_empty() || declared.folder == self.folder {
+            return String::new();
+        }
+        format!("; they were in `{}` then", shown::text(&declared.folder))
     }
 }

@@ -11,8 +11,10 @@ mod fingerprint;
 mod freshness;
 mod history;
 mod judge;
+mod near;
 mod repeat;
 mod review;
+mod scope;
 mod shown;
 mod since;
 mod unmet;
@@ -158,3 +160,5 @@ mod evidence_tests;
 mod table_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod told_tests;

@@ -16,18 +16,21 @@ use serde_json::Value;
 pub(super) use self::attempt::Stood;
 use self::attempt::{Attempt, Standing};
 use super::GatePolicy;
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, Run};
 use super::evidence;
 use super::fingerprint::{self, Content, Same};
 use super::freshness::Sight;
 use super::judge;
+use super::near::{Apart, NearMisses};
 use super::repeat::Repeats;
+use super::scope::Scope;
 use super::shown;
 use super::since::Since;
 use super::verdict::{Reason, ReasonCode};
 use crate::document;
 use crate::fault::{Fault, FaultCode};
 use crate::policy::Policy;
+use crate::record;
 use crate::redact::{Rules, redact};
 use crate::timestamp::Timestamp;
 
@@ -48,6 +51,10 @@ struct Facts {
     /// Where evidence begins.
     #[serde(default)]
     since: Option<Since>,
+    /// The project whose runs are judged, where others may keep their records in the same store:
+    /// the folder of its policy.
+    #[serde(default)]
+    project: Option<String>,
 }
 
 /// A verdict over many records, given one at a time.
@@ -60,6 +67,10 @@ pub struct Review {
     running: HashSet<String>,
     folder: String,
     since: Option<Since>,
+    /// The project, as it is and as a record shows it; none where every run is judged.
+    project: Option<[String; 2]>,
+    scope: Scope,
+    near: NearMisses,
     sight: Sight,
     /// The attempts in store order.
     attempts: Vec<Attempt>,
@@ -76,7 +87,7 @@ pub struct Review {
 
 impl Review {
     /// Starts a review with what the host knows: `now`, `open_runs`, `running`, `damage`,
-    /// `folder`, `since`.
+    /// `folder`, `since`, `project`.
     ///
     /// # Errors
     /// `invalid-json` with the path of the key.
@@ -100,6 +111,15 @@ impl Review {
             running: facts.running.unwrap_or_default(),
             folder: facts.folder.unwrap_or_default(),
             since: facts.since,
+            project: facts.project.map(|folder| {
+                let named = record::project_name(&policy.redaction, &folder);
+                [folder, named]
+            }),
+            scope: Scope {
+                requirements: policy.gate.requirements.len(),
+                ..Scope::default()
+            },
+            near: NearMisses::default(),
             sight: Sight::default(),
             attempts: Vec::new(),
             chains: Vec::new(),
@@ -115,14 +135,50 @@ impl Review {
         match entry::read(line) {
             Entry::Run(run) => self.consider_run(&run, fingerprint::content(line)),
             Entry::Notice => {}
-            Entry::Exploration(run) => {
-                let place = self.attempts.len();
-                let wrong = judge::contradictions(&run).into_findings();
-                let reasons = wrong.map(|finding| (place, shown::reason(&run, &finding)));
-                self.damage.extend(reasons);
-            }
+            Entry::Exploration(run) => self.consider_exploration(&run),
             Entry::Unusable(reason) => self.damage.push((self.attempts.len(), reason)),
         }
+    }
+
+    fn consider_exploration(&mut self, run: &Run) {
+        let place = self.attempts.len();
+        let wrong = judge::contradictions(run).into_findings();
+        let reasons = wrong.map(|finding| (place, shown::reason(run, &finding)));
+        self.damage.extend(reasons);
+        let started = run.started_at.as_deref().and_then(Timestamp::parse);
+        let has_begun = self.since.as_mut();
+        let has_begun = has_begun.is_none_or(|since| since.has_begun(&run.command_id, started));
+        if self.is_of_another_project(run) {
+            self.scope.other_projects += 1;
+        } else if has_begun {
+            self.scope.explorations += 1;
+            let apart = Apart::Exploration;
+            self.near.consider(&self.policy, &self.folder, run, apart);
+        } else {
+            self.scope.before_since += 1;
+        }
+    }
+
+    /// Whether a run belongs to another project for certain. What does not say so counts, and so
+    /// does one whose folder redaction has hidden.
+    fn is_of_another_project(&self, run: &Run) -> bool {
+        let Some((own, named)) = self.project.as_ref().zip(run.project.as_ref()) else {
+            return false;
+        };
+        !own.contains(named) && !named.contains("[REDACTED")
+    }
+
+    /// Returns what the verdict will not rest on, a JSON object: the keys of `Scope`. To be asked
+    /// once every line was taken.
+    #[must_use]
+    pub fn scope(&self) -> String {
+        let judged = self.attempts.iter();
+        let apart = judged.filter(|attempt| !evidence::counts(&self.policy, attempt.claim.meets));
+        let scope = Scope {
+            not_required: apart.count(),
+            ..self.scope
+        };
+        serde_json::to_string(&scope).unwrap_or_else(|_| "{}".to_owned())
     }
 
     /// Returns the input patterns that a host must look at before [`Self::conclude`], a list of

@@ -9,7 +9,7 @@ pub enum Decision {
     Pass,
     /// The records show that something is missing or failed.
     Refuse,
-    /// There is nothing to decide on. Never a pass.
+    /// There is nothing to decide on, or it cannot be read. Never a pass.
     Undecided,
 }
 
@@ -38,7 +38,8 @@ pub enum ReasonCode {
     StageFailed,
     /// An expectation that was declared before the run does not hold.
     UnmetExpectation,
-    /// The inputs have changed since the run, or the run is too old.
+    /// The inputs have changed since the run, or the run is too old. Of inputs that cannot be
+    /// read nobody can tell; by itself that refuses nothing and passes nothing.
     Stale,
     /// The inputs changed while the command ran.
     ChangedDuringRun,
@@ -97,7 +98,7 @@ impl ReasonCode {
                 "read the record, fix the cause and run the same command again"
             }
             Self::UnmetExpectation => {
-                "read the record, fix the cause and run the same command again; if another one was meant, run that with `--parent` and this id"
+                "read the record, fix the cause and run the same command again; if another one was meant, run that with `--parent` and this id; a wrong expectation is taken back by no later run: correct the policy where it is a requirement's, or let a person judge from a later run on with `gate --since ID`"
             }
             Self::TimedOut => "find out why it takes so long, or allow more time, and run it again",
             Self::Cancelled | Self::RunnerDied => "run the same command again",
@@ -134,6 +135,8 @@ pub struct Reason {
     pub remedy: String,
     /// The requirement that it speaks of, or the empty string.
     pub requirement: String,
+    /// It says that something cannot be told, rather than that something is wrong.
+    pub(super) is_open: bool,
 }
 
 /// A run that shows what a requirement asks for.
@@ -156,6 +159,15 @@ impl Reason {
             message,
             remedy: code.remedy().to_owned(),
             requirement: String::new(),
+            is_open: false,
+        }
+    }
+
+    /// Returns the reason as one for which nothing can be decided, by itself.
+    pub(super) fn leaves_open(self) -> Self {
+        Self {
+            is_open: true,
+            ..self
         }
     }
 
@@ -200,6 +212,8 @@ impl Verdict {
         }
         let decision = if reasons.is_empty() {
             Decision::Pass
+        } else if reasons.iter().all(|reason| reason.is_open) {
+            Decision::Undecided
         } else {
             Decision::Refuse
         };

@@ -42,6 +42,8 @@ pub(super) struct Body {
     agent_note: Option<String>,
     #[serde(skip_serializing_if = "is_false")]
     exploration: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
     started_at: String,
     duration_ms: Option<u64>,
     #[serde(flatten)]
@@ -114,9 +116,13 @@ impl Body {
             duration_ms,
         };
         let expectations = expectation::judge(intent.expect.clone(), &evidence);
+        let not_begun = failed::NotBegun {
+            program: intent.command.first().map_or("", String::as_str),
+            cwd: &intent.cwd,
+        };
         // Of a run that only explores nothing is a failure.
         let failure = (!intent.exploration)
-            .then(|| failed::ending(&outcome, &stages, &expectations))
+            .then(|| failed::ending(&not_begun, &outcome, &stages, &expectations))
             .flatten();
         let signature =
             |ending: String| signature::of(&ending, &captured.stdout.text, &captured.stderr.text);
@@ -160,6 +166,7 @@ impl Body {
             cwd_base64: intent.cwd_base64,
             agent_note: intent.agent_note,
             exploration: intent.exploration,
+            project: intent.project,
             started_at: intent.started_at,
             duration_ms: None,
             end: End::new(outcome, error),

@@ -4,16 +4,29 @@
 
 use super::ending::Stage;
 use super::expectation::{self, Judged};
-use crate::outcome::Outcome;
+use crate::outcome::{Cause, Outcome};
 
 /// The number of SIGPIPE, which is no failure in a stage that is not the last.
 const SIGPIPE: i32 = 13;
 /// What a shell makes of it.
 const SIGPIPE_STATUS: i32 = 128 + SIGPIPE;
 
+/// What a run that could not be started was to be: no output tells one such failure from another.
+pub(super) struct NotBegun<'a> {
+    /// The first argument, redacted.
+    pub(super) program: &'a str,
+    /// The working directory, redacted.
+    pub(super) cwd: &'a str,
+}
+
 /// Says how the run failed. Nothing where the command exited as it should, with every
-/// expectation met and every stage at its end.
-pub(super) fn ending(outcome: &Outcome, stages: &[Stage], judged: &[Judged]) -> Option<String> {
+/// expectation met and every stage at its end. `what` is what would have been started.
+pub(super) fn ending(
+    what: &NotBegun<'_>,
+    outcome: &Outcome,
+    stages: &[Stage],
+    judged: &[Judged],
+) -> Option<String> {
     let mut parts = Vec::new();
     match outcome {
         Outcome::Exited { code } => {
@@ -24,7 +37,14 @@ pub(super) fn ending(outcome: &Outcome, stages: &[Stage], judged: &[Judged]) -> 
         Outcome::Signaled { signal, .. } => parts.push(format!("signaled {signal}")),
         Outcome::TimedOut { limit, .. } => parts.push(format!("timed out {limit:?}")),
         Outcome::Cancelled { signal, .. } => parts.push(format!("cancelled {signal}")),
-        Outcome::NotStarted { cause, .. } => parts.push(format!("not started {cause:?}")),
+        Outcome::NotStarted { cause, .. } => {
+            let named = if *cause == Cause::CwdNotFound {
+                what.cwd
+            } else {
+                what.program
+            };
+            parts.push(format!("not started {cause:?} {named}"));
+        }
         Outcome::RunnerDied => parts.push("runner died".to_owned()),
     }
     parts.extend(stages_that_failed(outcome, stages, judged));

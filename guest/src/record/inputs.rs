@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::scrub::Scrubber;
+use super::scrub::{Scrubber, is_zero};
 use crate::fault::{Fault, FaultCode};
 
 /// The longest pattern, folder, name and reason, in characters.
@@ -12,6 +12,9 @@ const PATTERN_CHARS: usize = 500;
 const FOLDER_CHARS: usize = 4_096;
 const NAME_CHARS: usize = 64;
 const REASON_CHARS: usize = 300;
+/// The most files that are named as changed, and the longest path of one, in characters.
+const CHANGES: usize = 5;
+const PATH_CHARS: usize = 200;
 
 /// What a host says of the inputs before the run.
 #[derive(Debug, Deserialize)]
@@ -32,6 +35,29 @@ pub(super) struct After {
     /// Why not.
     #[serde(default)]
     error: Option<String>,
+    /// Files that are not as they were before the run.
+    #[serde(default)]
+    changed: Vec<Change>,
+    /// How many more there are.
+    #[serde(default)]
+    changed_omitted: u64,
+}
+
+/// A file that changed while the command ran.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    path: String,
+    how: How,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum How {
+    Added,
+    Changed,
+    Removed,
 }
 
 /// The `inputs` of an intent and of a record.
@@ -45,6 +71,10 @@ pub(super) struct Inputs {
     after: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<Change>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    changed_omitted: u64,
 }
 
 /// The requirement of the policy that a run was started under.
@@ -71,6 +101,8 @@ impl Inputs {
             before: digest("inputs.before", said.before)?,
             after: None,
             error: None,
+            changed: Vec::new(),
+            changed_omitted: 0,
         })
     }
 
@@ -83,8 +115,18 @@ impl Inputs {
             .after
             .and_then(|after| digest("inputs.after", after).ok());
         let error = said.error.filter(|_| after.is_none());
+        let untold = said.changed.len().saturating_sub(CHANGES);
+        let untold = u64::try_from(untold).unwrap_or(u64::MAX);
+        let named = said.changed.into_iter().take(CHANGES);
+        let mut clean = |change: Change| Change {
+            path: scrubber.name("inputs", &change.path, PATH_CHARS),
+            ..change
+        };
+        let changed = named.map(&mut clean).collect();
         Self {
             after,
+            changed,
+            changed_omitted: said.changed_omitted.saturating_add(untold),
             error: error.map(|error| scrubber.name("inputs", &error, REASON_CHARS)),
             ..self
         }

@@ -10,7 +10,7 @@ use super::argv::{self, RawText};
 use super::expectation::{self, Expectation};
 use super::inputs::{Before, Inputs, Mark};
 use super::schema::{CURRENT, Schema};
-use super::scrub::{Clamped, Redactions, Scrubber};
+use super::scrub::{Clamped, PROJECT_CHARS, Redactions, Scrubber};
 use crate::document;
 use crate::expect::Expectations;
 use crate::fault::{Fault, FaultCode};
@@ -44,6 +44,8 @@ struct Request {
     #[serde(default)]
     exploration: Option<bool>,
     #[serde(default)]
+    project: Option<String>,
+    #[serde(default)]
     requirement: Option<Mark>,
     #[serde(default)]
     inputs: Option<Before>,
@@ -66,6 +68,8 @@ pub(super) struct Intent {
     pub(super) agent_note: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) exploration: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) project: Option<String>,
     pub(super) started_at: String,
     pub(super) component: String,
     pub(super) policy: String,
@@ -117,6 +121,8 @@ impl Intent {
             let what = "a run that only explores is not judged, so nothing can be expected of it";
             return Err(wrong("exploration", what));
         }
+        let project = request.project;
+        let project = project.map(|folder| scrubber.name("project", &folder, PROJECT_CHARS));
         let requirement = request.requirement;
         let requirement = requirement
             .map(|mark| Mark::of_request(&mut scrubber, mark))
@@ -137,6 +143,7 @@ impl Intent {
             cwd_base64: cwd.base64,
             agent_note,
             exploration,
+            project,
             started_at: request.started_at,
             component,
             policy,

@@ -28,6 +28,7 @@ use crate::policy::Policy;
 
 pub use captured::captured_json;
 pub use notice::note_drop;
+pub(crate) use scrub::project_name;
 
 /// Builds the intent of a run from a request: what will be started, redacted, before it is.
 ///
@@ -116,5 +117,7 @@ pub fn identify(text: &str) -> Result<Identity, Fault> {
     })
 }
 
+#[cfg(test)]
+mod place_tests;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,9 @@ use crate::text::PlainText;
 /// The longest one-line text that is kept, in characters.
 const LINE_CHARS: usize = 1_000;
 
+/// The longest name of a project, in characters. Two that begin alike are taken for one.
+pub(super) const PROJECT_CHARS: usize = 1_000;
+
 /// The most names of variables that are told, and their longest.
 const NAMES_MAX: usize = 64;
 const NAME_CHARS: usize = 128;
@@ -50,7 +53,7 @@ struct FoundLine {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde calls it with a reference"
 )]
-fn is_zero(number: &u64) -> bool {
+pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
@@ -176,6 +179,12 @@ fn marked(kept: &str, omitted: usize) -> String {
     } else {
         format!("{kept}...truncated {omitted} bytes...")
     }
+}
+
+/// Returns the name of a project as a record has it.
+pub(crate) fn project_name(rules: &Rc<Rules>, folder: &str) -> String {
+    let (clean, _) = redact(rules, &fold(folder));
+    clean.chars().take(PROJECT_CHARS).collect()
 }
 
 /// Folds what ends lines, and other control characters, into single spaces.

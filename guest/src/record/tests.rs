@@ -20,11 +20,11 @@ thread_local! {
     static POLICY: Rc<Policy> = Rc::new(Policy::parse("", "").unwrap());
 }
 
-fn policy() -> Rc<Policy> {
+pub(super) fn policy() -> Rc<Policy> {
     POLICY.with(Rc::clone)
 }
 
-fn request() -> Value {
+pub(super) fn request() -> Value {
     json!({
         "command_id": "0190-a", "parent_command_id": null, "attempt": 1,
         "command": [{"text": "cargo"}, {"text": "test"}], "cwd": {"text": "/w"},
@@ -38,7 +38,7 @@ fn with(mut document: Value, key: &str, value: Value) -> Value {
     document
 }
 
-fn ending(outcome: &Value) -> Value {
+pub(super) fn ending(outcome: &Value) -> Value {
     json!({
         "outcome": outcome, "duration_ms": 12, "error": null,
         "stdout": {"last_byte_ms": 3}, "stderr": {"last_byte_ms": null},
@@ -62,7 +62,7 @@ fn intent_of(request: &Value) -> String {
     intend(&policy(), &request.to_string()).unwrap()
 }
 
-fn body_of(request: &Value, ending: &Value) -> Value {
+pub(super) fn body_of(request: &Value, ending: &Value) -> Value {
     let intent = intent_of(request);
     let body = build(
         &policy(),
@@ -374,6 +374,11 @@ fn the_largest_record_fits_into_a_line() {
         asked[key] = json!(everything);
     }
     asked["cwd"] = json!({ "text": everything });
+    asked["project"] = json!(everything);
+    let digest = format!("sha256:{}", "0".repeat(64));
+    let patterns = vec!["\"".repeat(500); 8];
+    asked["inputs"] =
+        json!({"patterns": patterns, "folder": everything, "files": u64::MAX, "before": digest});
     asked["expect"] = json!([{ "kind": "line", "expected": "\"".repeat(900) }]);
     let mut end = ending(&json!({"kind": "not-started", "cause": "other", "errno": everything}));
     end["error"] = json!(everything);
@@ -386,12 +391,18 @@ fn the_largest_record_fits_into_a_line() {
         "bytes_omitted": u64::MAX, "lines_omitted": u64::MAX,
         "sha256": format!("sha256:{}", "0".repeat(64)), "error": everything});
     end["kept"] = json!({"stdout": kept, "stderr": kept});
+    let changed = vec![json!({"path": everything, "how": "removed"}); 9];
+    end["inputs"] = json!({"after": digest, "changed": changed, "changed_omitted": u64::MAX});
     let streams = "\"".repeat(32 * 1024);
     let intent = intent_of(&asked);
     let body = build(
         &policy(),
         &intent,
-        captured(&streams, &streams),
+        captured_by(
+            &Policy::parse(r#"{"excerpt":{"max_bytes":65536}}"#, "").unwrap(),
+            &streams,
+            &streams,
+        ),
         &end.to_string(),
     )
     .unwrap();

@@ -30,9 +30,29 @@ impl ArgvPattern {
     pub fn fits(&self, command: &[String]) -> bool {
         follows(&self.wanted, command, |wanted, argument| {
             wanted.fits(argument)
-        }) && !command
+        }) && self.forbidden(command).is_none()
+    }
+
+    /// Returns how many arguments from the first are as this pattern wants them, with a program
+    /// named by a path as good as by its name. `None` where the program is another.
+    #[must_use]
+    pub fn leading(&self, command: &[String]) -> Option<usize> {
+        let program = command.first()?;
+        let name = program.rsplit('/').next().unwrap_or_default();
+        let same = self.wanted.iter().zip(command).enumerate();
+        let same = same.take_while(|(place, (step, argument))| match step {
+            Step::One(wanted) => wanted.fits(argument) || (*place == 0 && wanted.fits(name)),
+            Step::Many => false,
+        });
+        Some(same.count()).filter(|count| *count > 0)
+    }
+
+    /// Returns the first argument that this pattern forbids.
+    #[must_use]
+    pub fn forbidden<'c>(&self, command: &'c [String]) -> Option<&'c String> {
+        command
             .iter()
-            .any(|argument| self.forbidden.iter().any(|not| not.fits(argument)))
+            .find(|argument| self.forbidden.iter().any(|not| not.fits(argument)))
     }
 
     /// Returns the entries as they were written.

@@ -11,10 +11,12 @@ pub(crate) struct Budget {
     /// Keep at most this many bytes, 512 to 65536 [default: the policy's, else 4096]
     #[arg(long, value_name = "BYTES", value_parser = number, allow_negative_numbers = true)]
     max_bytes: Option<u32>,
-    /// Keep the first lines, and nothing between them and the last ones
+    /// Keep this many first lines, and nothing between them and the last ones; output that fits into
+    /// `--max-bytes` is kept whole all the same
     #[arg(long, value_name = "LINES", value_parser = number, allow_negative_numbers = true)]
     head: Option<u32>,
-    /// Keep the last lines, and nothing between the first ones and them
+    /// Keep this many last lines, and nothing between the first ones and them; output that fits into
+    /// `--max-bytes` is kept whole all the same
     #[arg(long, value_name = "LINES", value_parser = number, allow_negative_numbers = true)]
     tail: Option<u32>,
 }

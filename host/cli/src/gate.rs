@@ -1,6 +1,7 @@
 //! `feedback gate`: says whether the records show that the work is done.
 
 mod answer;
+mod coverage;
 mod github;
 mod junit;
 mod since;
@@ -11,12 +12,13 @@ use clap::{Args, ValueEnum};
 use feedback_host::component::{Component, Decision, ReasonCode, Verdict};
 use feedback_host::lookup;
 use feedback_host::project::Project;
-use feedback_host::review::{ReviewError, Since, review_since};
+use feedback_host::review::{ReviewError, Reviewed, Since, review_since};
 use feedback_host::run::Runner;
 use feedback_host::scribe::ComponentScribe;
 use serde_json::{Value, json};
 
 use self::answer::Answer;
+use self::coverage::Coverage;
 use crate::failure::{self, Failure, PASS, REFUSE, UNDECIDED, of_store};
 use crate::place::Place;
 use crate::show::not_found;
@@ -29,7 +31,8 @@ use crate::texts;
 /// attempt of every chain must be a success.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Judge only the newest record: may the agent continue after it?
+    /// Judge only the newest run that counts: may the agent continue after it? What only explores is
+    /// passed over, and so are runs of other projects in the same record file
     #[arg(long)]
     last: bool,
     /// Take as evidence only what began at this time (2026-11-30, 2026-11-30T12:00:00Z), this long
@@ -44,6 +47,12 @@ pub(crate) struct Arguments {
     format: Format,
     #[command(flatten)]
     place: Place,
+}
+
+/// A verdict, and how much it covers.
+pub(crate) struct Judged {
+    pub(crate) verdict: Verdict,
+    coverage: Coverage,
 }
 
 /// How a verdict is printed.
@@ -67,14 +76,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         arguments.format
     };
-    let verdict = match (given, format) {
-        (Ok(verdict), Format::Text) => {
-            failure::answer(&as_text(&verdict))?;
-            verdict
+    let judged = match (given, format) {
+        (Ok(judged), Format::Text) => {
+            failure::answer(&as_text(&judged))?;
+            judged
         }
-        (Ok(verdict), Format::Json) => {
-            failure::answer(&as_json(&verdict).to_string())?;
-            verdict
+        (Ok(judged), Format::Json) => {
+            let mut document = as_json(&judged.verdict);
+            judged.coverage.add_to(&mut document);
+            failure::answer(&document.to_string())?;
+            judged
         }
         (given, Format::Junit | Format::Github) => report(given, format)?,
         (Err(failure), Format::Json) => {
@@ -83,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
         (Err(failure), Format::Text) => return Err(failure),
     };
-    Ok(ExitCode::from(match verdict.decision {
+    Ok(ExitCode::from(match judged.verdict.decision {
         Decision::Pass => PASS,
         Decision::Refuse => REFUSE,
         Decision::Undecided => UNDECIDED,
@@ -91,9 +102,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// Reports to a CI, also that there is no verdict: it must not find an older report, or none.
-fn report(given: Result<Verdict, Failure>, format: Format) -> Result<Verdict, Failure> {
+fn report(given: Result<Judged, Failure>, format: Format) -> Result<Judged, Failure> {
     let (answer, failure) = match given {
-        Ok(verdict) => (Answer::Given(verdict), None),
+        Ok(judged) => (Answer::Given(judged), None),
         Err(failure) => (Answer::Failed(failure.message().to_owned()), Some(failure)),
     };
     let shown = if format == Format::Github {
@@ -104,13 +115,13 @@ fn report(given: Result<Verdict, Failure>, format: Format) -> Result<Verdict, Fa
     };
     failure::answer(&shown)?;
     match (answer, failure) {
-        (Answer::Given(verdict), None) => Ok(verdict),
+        (Answer::Given(judged), None) => Ok(judged),
         (Answer::Failed(message), None) => Err(Failure::undecided(message)),
         (Answer::Given(_) | Answer::Failed(_), Some(failure)) => Err(failure),
     }
 }
 
-fn decide(arguments: &Arguments) -> Result<Verdict, Failure> {
+fn decide(arguments: &Arguments) -> Result<Judged, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
     if let Some(owner) = project.other_owner().map_err(Failure::undecided)? {
         return Err(Failure::undecided(format!(
@@ -123,47 +134,63 @@ fn decide(arguments: &Arguments) -> Result<Verdict, Failure> {
         None => judge(component, project, arguments.last),
         Some(text) => {
             let since = since::since(&component, &project, text)?;
-            judge_since(&component, &project, &since).map_err(|failure| match since {
+            let reviewed = review_since(&component, &project, &since);
+            let judged = reviewed.map(Judged::of_all);
+            judged.map_err(|error| match error {
                 // Which texts are a time the component says, in words for programs.
-                Since::Time(_) if failure.message().contains("`since`") => {
+                ReviewError::Since(_) => {
                     Failure::undecided(format!("`--since {text}`: {}", since::FORMS))
                 }
-                Since::Time(_) | Since::Record(_) | Since::Beginning => failure,
+                error @ (ReviewError::Store(_) | ReviewError::Policy(_) | ReviewError::Call(_)) => {
+                    unanswered(error)
+                }
             })
         }
     }
 }
 
-/// Asks the component about the newest record, or about all.
-pub(crate) fn judge(
-    component: Component,
-    project: Project,
-    last: bool,
-) -> Result<Verdict, Failure> {
+/// Asks the component about the newest run that counts, or about all.
+pub(crate) fn judge(component: Component, project: Project, last: bool) -> Result<Judged, Failure> {
     if !last {
-        return judge_since(&component, &project, &Since::Beginning);
+        let reviewed = review_since(&component, &project, &Since::Beginning);
+        return reviewed.map(Judged::of_all).map_err(unanswered);
     }
     let mut scribe = ComponentScribe::new(component.clone());
-    let line = lookup::newest(&project.record_file, &mut scribe).map_err(not_found)?;
-    Runner::new(component, project)
+    let found = lookup::newest_that_counts(&project, &mut scribe);
+    let (line, passed) = found.map_err(not_found)?;
+    let verdict = Runner::new(component, project)
         .may_continue(&line)
-        .map_err(Failure::undecided)
-}
-
-fn judge_since(
-    component: &Component,
-    project: &Project,
-    since: &Since,
-) -> Result<Verdict, Failure> {
-    review_since(component, project, since).map_err(|error| match error {
-        ReviewError::Store(error) => Failure::undecided(of_store(&error)),
-        error @ (ReviewError::Policy(_) | ReviewError::Call(_)) => Failure::undecided(error),
+        .map_err(Failure::undecided)?;
+    Ok(Judged {
+        verdict,
+        coverage: Coverage::of_last(passed),
     })
 }
 
+impl Judged {
+    fn of_all(reviewed: Reviewed) -> Self {
+        let coverage = Coverage::of_all(&reviewed);
+        Self {
+            verdict: reviewed.verdict,
+            coverage,
+        }
+    }
+}
+
+/// Says why there is no verdict.
+fn unanswered(error: ReviewError) -> Failure {
+    match error {
+        ReviewError::Store(error) => Failure::undecided(of_store(&error)),
+        error @ (ReviewError::Policy(_) | ReviewError::Call(_) | ReviewError::Since(_)) => {
+            Failure::undecided(error)
+        }
+    }
+}
+
 /// Returns the verdict for a person: the decision, then a line for each reason and its remedy.
-pub(crate) fn as_text(verdict: &Verdict) -> String {
-    let mut lines = vec![headline(verdict)];
+pub(crate) fn as_text(judged: &Judged) -> String {
+    let verdict = &judged.verdict;
+    let mut lines = vec![headline(judged)];
     for reason in &verdict.reasons {
         let subject = match reason.requirement.as_str() {
             "" => String::new(),
@@ -189,12 +216,14 @@ pub(crate) fn as_text(verdict: &Verdict) -> String {
     lines.join("\n")
 }
 
-fn headline(verdict: &Verdict) -> String {
-    match verdict.decision {
-        Decision::Pass => format!("pass: {} judged", runs(verdict.judged)),
-        Decision::Refuse => format!("refuse: {} judged", runs(verdict.judged)),
+fn headline(judged: &Judged) -> String {
+    let decided = match judged.verdict.decision {
+        Decision::Pass => format!("pass: {} judged", runs(judged.verdict.judged)),
+        Decision::Refuse => format!("refuse: {} judged", runs(judged.verdict.judged)),
         Decision::Undecided => "cannot decide".to_owned(),
-    }
+    };
+    let covered = judged.coverage.as_text(judged.verdict.decision);
+    format!("{decided}{covered}")
 }
 
 fn runs(count: u32) -> String {
@@ -253,6 +282,7 @@ fn undecided(message: &str) -> Value {
         superseded: Vec::new(),
         evidence: Vec::new(),
     });
+    Coverage::default().add_to(&mut document);
     if let Some(keys) = document.as_object_mut() {
         keys.insert("error".to_owned(), json!(texts::redacted(message)));
     }

@@ -14,7 +14,7 @@ use feedback_host::supervise::{Adoption, Command, Limits, Stdin};
 /// The options that concern the command, and the command itself.
 #[derive(Args, Debug)]
 pub(crate) struct Invocation {
-    /// Run ARGV as one bash script with its parameters; every stage of its pipeline must succeed
+    /// Run the first ARGV as a bash script, with the others as its parameters `$1`, `$2`, …; every stage of its pipeline must succeed
     ///
     /// A pipeline by itself exits with the code of its last stage and hides what failed before.
     /// Of a script with several pipelines, every stage of the one that ran last is looked at, and
@@ -56,6 +56,21 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
+    /// Checks what only the options and the command together show.
+    ///
+    /// # Errors
+    /// `--shell` is given a command and its arguments in place of one script.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut words = self.argv.iter().map(|word| word.to_string_lossy());
+        let script = words.next().unwrap_or_default();
+        let Some(parameter) = words.next().filter(|_| self.shell && !script.contains('$')) else {
+            return Ok(());
+        };
+        Err(format!(
+            "`--shell` takes one script, and the script `{script}` never uses `{parameter}` and what follows, which would be its parameters; quote the whole (`--shell '{script} {parameter}…'`), or leave `--shell` out"
+        ))
+    }
+
     /// Returns the command.
     pub(crate) fn command(&self) -> Command {
         let set = |(name, value): &(OsString, OsString)| (name.clone(), Some(value.clone()));

@@ -26,6 +26,9 @@ use crate::texts::{self, Onward};
 use difference::Difference;
 use source::Source;
 
+/// What is said where everything is the same but how much of it is kept.
+const OTHER_LIMITS: &str = "the output is the same, and another part of it is kept: the run had other limits; give its `--max-bytes`, `--head` and `--tail` again";
+
 /// Make a record's excerpt and verdict anew: exit 0 identical, 1 different, 2 cannot decide
 ///
 /// The output goes through the same component, or through the one that `--component` names, under
@@ -77,10 +80,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let found = difference::first(&record, &rebuilt)
         .or_else(|| difference::of_redactions(&record, &made).filter(|_| source.is_raw()))
         .or_else(|| of_verdicts(&verdicts));
+    let is_under = |key: &str, now: String| record.get(key).and_then(Value::as_str) == Some(&now);
+    let is_same_judge = is_under("component", component.digest().to_owned())
+        && is_under("policy", project.policy_digest());
+    let limits_differ =
+        found.is_some() && is_same_judge && difference::is_of_choice(&record, &rebuilt);
     let answer = json!({
         "command_id": record.get("command_id"),
         "identical": found.is_none(),
         "difference": found.as_ref().map(Difference::as_json),
+        "cause": limits_differ.then_some(OTHER_LIMITS),
         "verdict": gate::as_json(&verdicts.1),
         "output": source.name(),
         "component": component.digest(),
@@ -156,6 +165,9 @@ fn as_text(answer: &Value, found: Option<&Difference>) -> String {
         ),
         Some(difference) => format!("different: {}", difference.as_text()),
     }];
+    if let Some(cause) = answer.get("cause").and_then(Value::as_str) {
+        lines.push(format!("  cause: {cause}"));
+    }
     lines.push(format!("  output: {}", said("output")));
     for what in ["component", "policy"] {
         let (now, then) = (said(what), said(&format!("{what}_of_record")).to_owned());

@@ -107,6 +107,8 @@ impl From<Durability> for Options {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let fail = |message: String| Failure::runner(message);
+    let checked = arguments.invocation.check();
+    checked.map_err(|what| Failure::runner(format!("not started: {what}")))?;
     let mut control =
         signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;
@@ -220,10 +222,27 @@ fn status(finished: &Finished) -> u8 {
         ));
         return failure::RUNNER;
     }
+    tell_of_moved_inputs(finished);
     if let Some(status) = hidden_failure(finished) {
         return status;
     }
     expected_status(finished).unwrap_or_else(|| failure::status_of(&finished.ending.outcome))
+}
+
+/// Says that the run is no evidence for its inputs, though the command may have exited 0: who reads
+/// only the status would learn that from the gate.
+fn tell_of_moved_inputs(finished: &Finished) {
+    let Ok(verdict) = &finished.verdict else {
+        return;
+    };
+    let mut reasons = verdict.reasons.iter();
+    let moved = reasons.find(|reason| reason.code == ReasonCode::ChangedDuringRun);
+    if let Some(reason) = moved {
+        warn(format_args!(
+            "the gate will refuse this run: {}",
+            reason.message
+        ));
+    }
 }
 
 /// Returns the status where what was expected decides it: 0 for a code that was named, and one of

@@ -76,6 +76,12 @@ pub(crate) fn not_found(error: LookupError) -> Failure {
         error @ LookupError::Unreadable { .. } => {
             format!("{error}; `feedback verify` says more")
         }
+        error @ LookupError::NoneCounts { .. } => {
+            format!("{error}; run what is to be judged without `--explore`, in this project")
+        }
+        error @ LookupError::Doubled { .. } => {
+            format!("{error}; let a person look at what `feedback verify` finds")
+        }
         error @ LookupError::Ambiguous { .. } => format!("{error}; give more of it"),
         error @ (LookupError::NoFailure(_) | LookupError::Unknown { .. }) => error.to_string(),
     })

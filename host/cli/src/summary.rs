@@ -19,6 +19,7 @@ pub(crate) fn of(line: &str) -> String {
     field(&mut out, "in", text("cwd"));
     field(&mut out, "expected", text("agent_note"));
     expectations(&mut out, record.get("expectations"));
+    field(&mut out, "MOVED", &moved(record.get("inputs")));
     if record.get("exploration") == Some(&Value::Bool(true)) {
         field(&mut out, "explores", "no evidence, and refuses nothing");
     }
@@ -98,6 +99,30 @@ fn expectations(out: &mut String, expectations: Option<&Value>) {
         let line = format!("{} {expected}: {seen}", kind.unwrap_or_default());
         field(out, name, &line);
     }
+}
+
+/// Returns what became of the inputs while the command ran, where they are not what they were.
+fn moved(inputs: Option<&Value>) -> String {
+    let Some(inputs) = inputs else {
+        return String::new();
+    };
+    let part = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    if let Some(why) = part(inputs, "error") {
+        return format!("the inputs could not be read after the run: {why}");
+    }
+    let (before, after) = (part(inputs, "before"), part(inputs, "after"));
+    if after.is_none() || after == before {
+        return String::new();
+    }
+    let changed = inputs.get("changed").and_then(Value::as_array);
+    let named = changed.into_iter().flatten().filter_map(|change| {
+        let (path, how) = (part(change, "path")?, part(change, "how")?);
+        Some(format!("`{path}` {how}"))
+    });
+    let mut named: Vec<String> = named.collect();
+    let omitted = inputs.get("changed_omitted").and_then(Value::as_u64);
+    named.extend(omitted.map(|count| format!("{count} more")));
+    format!("inputs, while it ran: {}", named.join(", "))
 }
 
 fn seen(seen: &Value) -> String {

@@ -36,7 +36,11 @@ pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, InputsError> {
         if depth > DEEPEST {
             return Err(fail("more than 16 repositories stand in each other"));
         }
-        let place = folder.join(&below);
+        let place = if below.as_os_str().is_empty() {
+            folder.to_path_buf()
+        } else {
+            folder.join(&below)
+        };
         for name in ask(&place)?
             .split(|byte| *byte == 0)
             .filter(|name| !name.is_empty())
@@ -68,7 +72,9 @@ fn ask(folder: &Path) -> Result<Vec<u8>, InputsError> {
     }
     let output = command.output().map_err(|error| {
         if error.kind() == io::ErrorKind::NotFound {
-            fail("the program `git` was not found")
+            fail(
+                "the program `git` was not found; install it, or name the files by globs in its place",
+            )
         } else {
             fail(&format!("the program `git` cannot be run: {error}"))
         }
@@ -77,6 +83,12 @@ fn ask(folder: &Path) -> Result<Vec<u8>, InputsError> {
     if said.contains("not a git repository") {
         let folder = folder.display();
         return Err(fail(&format!("`{folder}` is in no git repository")));
+    }
+    if said.contains("detected dubious ownership") {
+        let folder = folder.display();
+        return Err(fail(&format!(
+            "git does not trust the repository of `{folder}`, since another user owns it; ask as its owner, or allow it with `git config --global --add safe.directory FOLDER`, where FOLDER is the top of the repository"
+        )));
     }
     // Git goes on where it cannot look into a folder; what is in there would go unseen.
     let unseen = said

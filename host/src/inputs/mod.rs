@@ -10,6 +10,7 @@
 //! there is not in it, so that a deletion shows like any other change.
 
 mod cache;
+mod changes;
 mod content;
 mod found;
 mod git;
@@ -25,6 +26,7 @@ use sha2::{Digest, Sha256};
 use cache::Cache;
 use content::Item;
 
+pub use changes::{Changes, How, Look};
 pub use relative::relative_to;
 
 /// The word for the files that git knows or would add.
@@ -103,7 +105,7 @@ impl Inputs {
     ///
     /// # Errors
     /// Where a pattern is none or matches nothing, git does not answer, or a file cannot be read.
-    pub fn look(&self, patterns: &[String]) -> Result<Sight, InputsError> {
+    pub fn look(&self, patterns: &[String]) -> Result<Look, InputsError> {
         let paths = found::find(&self.folder, &self.record_file, patterns)?;
         let mut cache = Cache::open(&self.record_file);
         let items = content::read_all(&self.folder, &paths, &cache)?;
@@ -114,7 +116,7 @@ impl Inputs {
             });
         }
         cache.learn(&items);
-        Ok(sight(&items))
+        Ok(Look::new(sight(&items), &items))
     }
 }
 

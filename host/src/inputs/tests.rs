@@ -18,7 +18,7 @@ use crate::forks;
 fn look(folder: &Path, patterns: &[&str], record_file: &Path) -> Result<Sight, InputsError> {
     let asks_git = patterns.contains(&"git");
     let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
-    let look = || Inputs::new(folder, record_file).look(&patterns);
+    let look = || Ok(Inputs::new(folder, record_file).look(&patterns)?.sight);
     if asks_git { forks::start(look) } else { look() }
 }
 

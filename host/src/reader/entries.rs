@@ -83,6 +83,16 @@ impl<'a> NewestFirst<'a> {
             seen: HashSet::new(),
         }
     }
+
+    /// Takes an entry. Of damaged lines that follow each other the last stands for all: there can
+    /// be millions of them, and they are told of elsewhere.
+    fn hold(&mut self, entry: Entry) {
+        let is_damaged = |entry: &Entry| matches!(entry, Entry::Damaged { .. });
+        match self.ready.last_mut() {
+            Some(last) if is_damaged(last) && is_damaged(&entry) => *last = entry,
+            Some(_) | None => self.ready.push(entry),
+        }
+    }
 }
 
 impl Iterator for NewestFirst<'_> {
@@ -98,7 +108,9 @@ impl Iterator for NewestFirst<'_> {
             self.files_left = self.files_left.checked_sub(1)?;
             let file = self.reader.files.get(self.files_left)?;
             for raw in RawLines::new(self.reader.system.as_ref(), file) {
-                self.ready.extend(raw.entries(self.scribe));
+                for entry in raw.entries(self.scribe) {
+                    self.hold(entry);
+                }
             }
         }
     }

@@ -4,7 +4,8 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::store::Scribe;
 use crate::store::lines::read_range;
@@ -21,7 +22,7 @@ const LONGEST_LINE: usize = 1024 * 1024;
 /// A file and the size that it had.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
-    pub(crate) path: PathBuf,
+    pub(crate) path: Arc<Path>,
     /// The file and its size, or why it is not read.
     pub(crate) content: Result<(File, u64), String>,
     /// Its place in the rotated set; 0 is the active file.
@@ -31,7 +32,7 @@ pub(crate) struct OpenFile {
 /// A line as it stands in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
-    pub(crate) file: PathBuf,
+    pub(crate) file: Arc<Path>,
     pub(crate) line_no: u64,
     pub(crate) content: Content,
 }
@@ -74,7 +75,7 @@ impl Raw {
         }
         let entry = |piece| match piece {
             Piece::Record(checked, range) => Entry::Line {
-                file: self.file.clone(),
+                file: self.file.to_path_buf(),
                 line_no: self.line_no,
                 text: text.get(range).unwrap_or_default().to_owned(),
                 checked,
@@ -86,7 +87,7 @@ impl Raw {
 
     fn damaged(&self, what: String) -> Entry {
         Entry::Damaged {
-            file: self.file.clone(),
+            file: self.file.to_path_buf(),
             line_no: self.line_no,
             what,
         }
@@ -101,7 +102,9 @@ pub(crate) struct RawLines<'a> {
     read: u64,
     line_no: u64,
     buffer: Vec<u8>,
-    /// How much of the buffer holds no newline for sure.
+    /// How much of the buffer has been given.
+    given: usize,
+    /// Up to where the buffer holds no further newline for sure.
     searched: usize,
     /// True inside of a line that is too long to be looked at.
     skipping: bool,
@@ -116,6 +119,7 @@ impl<'a> RawLines<'a> {
             read: 0,
             line_no: 0,
             buffer: Vec::new(),
+            given: 0,
             searched: 0,
             skipping: false,
             ended: false,
@@ -130,11 +134,17 @@ impl<'a> RawLines<'a> {
             return None;
         };
         let end = self.searched.saturating_add(at);
-        let rest = self.buffer.split_off(end.saturating_add(1));
-        let mut line = std::mem::replace(&mut self.buffer, rest);
-        line.truncate(end);
-        self.searched = 0;
+        let line = self.buffer.get(self.given..end)?.to_vec();
+        self.given = end.saturating_add(1);
+        self.searched = self.given;
         Some(line)
+    }
+
+    /// Forgets what was given. Once for each chunk, since the rest is moved.
+    fn forget(&mut self, up_to: usize) {
+        self.buffer.drain(..up_to.min(self.buffer.len()));
+        self.given = 0;
+        self.searched = self.buffer.len();
     }
 
     /// Reads on. Returns false at the end.
@@ -148,11 +158,13 @@ impl<'a> RawLines<'a> {
             return Ok(false);
         }
         let chunk = read_range(self.system, file, self.read, end)?;
+        self.forget(self.given);
         self.read = self.read.saturating_add(bytes(chunk.len()));
         self.buffer.extend(chunk);
         if self.buffer.len() > LONGEST_LINE && self.searched > LONGEST_LINE {
             self.skipping = true;
-            self.buffer = self.buffer.split_off(self.searched);
+            let searched = self.searched;
+            self.forget(searched);
             self.searched = 0;
         }
         Ok(true)
@@ -161,7 +173,7 @@ impl<'a> RawLines<'a> {
     fn raw(&mut self, content: Content) -> Raw {
         self.line_no = self.line_no.saturating_add(1);
         Raw {
-            file: self.file.path.clone(),
+            file: Arc::clone(&self.file.path),
             line_no: self.line_no,
             content,
         }
@@ -177,6 +189,7 @@ impl<'a> RawLines<'a> {
         if let Err(why) = &self.file.content {
             return Some(self.raw(Content::Unreadable(why.clone())));
         }
+        self.forget(self.given);
         let rest = std::mem::take(&mut self.buffer);
         if self.skipping {
             return Some(self.too_long());

@@ -90,6 +90,7 @@ impl Runner {
             "cwd": exact(cwd.as_os_str().as_bytes()),
             "agent_note": request.note,
             "exploration": request.exploration,
+            "project": self.project.owner(),
             "started_at": humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
             "component": self.component.digest(),
             "policy": self.project.policy_digest(),

@@ -2,40 +2,45 @@
 //!
 //! What the findings come to is not judged here.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-
-use serde::Deserialize;
 
 use crate::reader::{Content, Raw, Reader};
 
 use super::anchor::Anchor;
+use super::dropped::Drops;
 use super::error::StoreError;
 use super::lines::digest;
 use super::scribe::{Checked, Piece, Scribe, take_apart};
 use super::verify::{Damage, Head, Verification};
 
-/// The key that tells how much a drop took. The store had asked for the notice itself.
-#[derive(Deserialize)]
-struct DropNotice {
-    kind: String,
-    last_seq: Option<u64>,
+/// The most places that are told one by one. Who destroys a store can make millions of them.
+const TOLD: usize = 100;
+
+/// What is wrong beside the places that are told one by one.
+#[derive(Default)]
+struct Untold {
+    places: u64,
+    /// True where something among them is wrong for certain.
+    is_certain: bool,
+    /// The last of the files that they are in.
+    file: PathBuf,
 }
 
 /// The walk along the chain.
 #[derive(Default)]
 pub(super) struct Chain {
     found: Verification,
-    ids: HashSet<String>,
+    /// For every id: the position of its first record, and a fingerprint of what that says.
+    ids: HashMap<String, (u64, u64)>,
     last_seq: Option<u64>,
     /// The digest of the line before; none at the start or where that line is not known.
     last_hash: Option<String>,
     /// How many lines without a record came since the last one.
     lost: u64,
-    /// The highest position that a drop notice tells of.
-    dropped: Option<u64>,
-    /// True where a notice could not say what was dropped.
-    dropped_unknown: bool,
+    drops: Drops,
+    untold: Untold,
     /// What was kept elsewhere.
     anchor: Option<Anchor>,
     /// A last line without a newline that is no record: its place and length.
@@ -89,11 +94,16 @@ impl Chain {
             self.line(&raw, scribe);
         }
         for body in reader.waiting_drops()? {
-            self.note_drop(&body);
+            self.drops.take_waiting(&body);
         }
         self.judge_start();
+        let first = self.found.first_seq.unwrap_or(0);
+        for damage in std::mem::take(&mut self.drops).judge(first) {
+            self.push(damage);
+        }
         self.found.open_runs = reader.open_runs()?;
         self.judge_end();
+        self.judge_untold();
         self.found.set_aside = reader.set_aside()?;
         self.found.degraded = reader.degraded()?;
         Ok(())
@@ -120,7 +130,7 @@ impl Chain {
             }
         };
         if !complete && !matches!(pieces.last(), Some(Piece::Record(..))) {
-            self.unfinished = Some((raw.file.clone(), raw.line_no, line.len()));
+            self.unfinished = Some((raw.file.to_path_buf(), raw.line_no, line.len()));
             return;
         }
         if text.is_empty() {
@@ -138,15 +148,18 @@ impl Chain {
                     if records > 1 {
                         self.last_hash = None;
                     }
-                    self.note_drop(text.get(range).unwrap_or_default());
-                    self.record(raw, &checked);
+                    self.record(raw, &checked, text.get(range).unwrap_or_default());
                 }
             }
         }
-        let hash = digest(line);
         if records == 0 {
             self.lost = self.lost.saturating_add(1);
-        } else if let Some(seq) = self.last_seq {
+            // Behind a lost line nothing is compared, so its digest is not needed.
+            self.last_hash = None;
+            return;
+        }
+        let hash = digest(line);
+        if let Some(seq) = self.last_seq {
             if let Some(anchor) = &mut self.anchor {
                 anchor.meet(seq, &hash, &raw.file, raw.line_no);
             }
@@ -158,10 +171,23 @@ impl Chain {
         self.last_hash = Some(hash);
     }
 
-    fn record(&mut self, raw: &Raw, checked: &Checked) {
+    fn record(&mut self, raw: &Raw, checked: &Checked, text: &str) {
         self.found.records = self.found.records.saturating_add(1);
-        if !self.ids.insert(checked.command_id.clone()) {
-            self.found.doubled = self.found.doubled.saturating_add(1);
+        let content = fingerprint(checked.body(text));
+        match self.ids.get(&checked.command_id).copied() {
+            None => {
+                let known = (checked.seq, content);
+                self.ids.insert(checked.command_id.clone(), known);
+                let (file, line) = (&raw.file, raw.line_no);
+                self.drops.take(text, file, line, checked.seq);
+            }
+            Some((_, same)) if same == content => {
+                self.found.doubled = self.found.doubled.saturating_add(1);
+            }
+            Some((first, _)) => {
+                let what = format!("has the id of number {first}, and says something else");
+                self.damage(raw, what);
+            }
         }
         if let Some(last) = self.last_seq {
             let expected = last.saturating_add(1).saturating_add(self.lost);
@@ -186,7 +212,7 @@ impl Chain {
             }
         } else {
             self.found.first_seq = Some(checked.seq);
-            self.first = Some((raw.file.clone(), raw.line_no, checked.clone()));
+            self.first = Some((raw.file.to_path_buf(), raw.line_no, checked.clone()));
             // Damaged lines before it had positions of their own.
             self.first_position(checked.seq);
         }
@@ -203,20 +229,6 @@ impl Chain {
         }
     }
 
-    fn note_drop(&mut self, text: &str) {
-        // Most lines are no notices, and need not be parsed.
-        if !text.contains("\"drop\"") {
-            return;
-        }
-        match serde_json::from_str::<DropNotice>(text) {
-            Ok(notice) if notice.kind == "drop" => match notice.last_seq {
-                Some(seq) => self.dropped = self.dropped.max(Some(seq)),
-                None => self.dropped_unknown = true,
-            },
-            Ok(_) | Err(_) => {}
-        }
-    }
-
     /// Judges whether the store begins where it should: at 1, or behind what was dropped.
     fn judge_start(&mut self) {
         let Some((file, line, first)) = self.first.take() else {
@@ -225,8 +237,8 @@ impl Chain {
         let before = first.seq.saturating_sub(1);
         let what = if before == 0 && !first.prev.is_empty() {
             "is the first record, but follows another".to_owned()
-        } else if before > self.dropped.unwrap_or(0) && !self.dropped_unknown {
-            let from = self.dropped.unwrap_or(0).saturating_add(1);
+        } else if before > self.drops.up_to() && !self.drops.is_unknown() {
+            let from = self.drops.up_to().saturating_add(1);
             format!("records {from} to {before} are missing before it")
         } else {
             return;
@@ -261,13 +273,46 @@ impl Chain {
     }
 
     fn tell(&mut self, raw: &Raw, what: String, undecided: bool) {
-        self.found.damages.push(Damage {
-            file: raw.file.clone(),
+        self.push(Damage {
+            file: raw.file.to_path_buf(),
             line: raw.line_no,
             what,
             undecided,
         });
     }
+
+    fn push(&mut self, damage: Damage) {
+        if self.found.damages.len() < TOLD {
+            self.found.damages.push(damage);
+            return;
+        }
+        self.untold.places = self.untold.places.saturating_add(1);
+        self.untold.is_certain |= !damage.undecided;
+        self.untold.file = damage.file;
+    }
+
+    /// Says how many places were not told one by one.
+    fn judge_untold(&mut self) {
+        let Untold {
+            places,
+            is_certain,
+            file,
+        } = std::mem::take(&mut self.untold);
+        if places > 0 {
+            self.found.damages.push(Damage {
+                file,
+                line: 0,
+                what: format!("{places} more places, up to here, are not as a store leaves them"),
+                undecided: !is_certain,
+            });
+        }
+    }
+}
+
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Tells of a store that could not be looked at, or not to its end.

@@ -17,12 +17,21 @@ pub(crate) struct Backward<'a> {
     system: &'a dyn System,
     file: &'a File,
     end: u64,
+    /// What was read last, and where it stands in the file.
+    held: Vec<u8>,
+    held_start: u64,
 }
 
 impl<'a> Backward<'a> {
     /// Starts at a place that is 0 or directly after a newline.
     pub(crate) fn new(system: &'a dyn System, file: &'a File, end: u64) -> Self {
-        Self { system, file, end }
+        Self {
+            system,
+            file,
+            end,
+            held: Vec::new(),
+            held_start: end,
+        }
     }
 
     /// Returns the next older line without its newline; none at the start of the file.
@@ -30,10 +39,25 @@ impl<'a> Backward<'a> {
         let Some(content_end) = self.end.checked_sub(1) else {
             return Ok(None);
         };
-        let start = after_last_newline(self.system, self.file, content_end)?;
-        let line = read_range(self.system, self.file, start, content_end)?;
-        self.end = start;
-        Ok(Some(line))
+        if content_end <= self.held_start {
+            self.held_start = content_end.saturating_sub(CHUNK);
+            self.held = read_range(self.system, self.file, self.held_start, content_end)?;
+        }
+        let length = usize::try_from(content_end.saturating_sub(self.held_start));
+        let held = length.ok().and_then(|length| self.held.get(..length));
+        let held = held.unwrap_or_default();
+        if let Some(at) = held.iter().rposition(|byte| *byte == b'\n') {
+            let at = at.saturating_add(1);
+            self.end = self.held_start.saturating_add(bytes(at));
+            return Ok(held.get(at..).map(<[u8]>::to_vec));
+        }
+        if self.held_start == 0 {
+            self.end = 0;
+            return Ok(Some(held.to_vec()));
+        }
+        // It is longer than what is held.
+        self.end = after_last_newline(self.system, self.file, self.held_start)?;
+        read_range(self.system, self.file, self.end, content_end).map(Some)
     }
 }
 
@@ -104,6 +128,24 @@ mod tests {
             content.push(b'\n');
             let lines = lines_of(&content, bytes(content.len()));
             assert_eq!(lines, [vec![b'b'; length], vec![b'a'; length]]);
+        }
+    }
+
+    #[test]
+    fn lines_of_every_length_are_those_that_come_forwards() {
+        let lengths = [
+            0_usize, 1, 0, 16_382, 3, 16_383, 0, 16_384, 40_000, 2, 8_190, 8_190, 0, 0,
+        ];
+        for skip in 0..lengths.len() {
+            let mut content = Vec::new();
+            let mut forwards = Vec::new();
+            for (number, length) in (0_u8..).zip(lengths.iter().skip(skip)) {
+                let line = vec![b'a' + number; *length];
+                content.extend_from_slice(&line);
+                content.push(b'\n');
+                forwards.insert(0, line);
+            }
+            assert_eq!(lines_of(&content, bytes(content.len())), forwards);
         }
     }
 

@@ -15,6 +15,7 @@
 mod active;
 mod anchor;
 mod chain;
+mod dropped;
 mod error;
 pub(crate) mod folder;
 mod hazard;

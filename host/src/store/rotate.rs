@@ -149,20 +149,25 @@ fn announce_drop(
     let mark = serde_json::to_string(&mark)
         .map_err(|error| StoreError::io("describe", &path)(error.into()))?;
     let content = format!("{mark}\n{body}\n");
-    let file = pending::create(pending, &command_id, DROP, &content, 0)?;
-    if active.options.durability == Durability::Disk {
-        super::system::retry(|| pending.system.sync(&file)).map_err(StoreError::io(
-            "sync",
-            &pending.path_of(&pending::name(&command_id, DROP)),
-        ))?;
-    }
-    Ok(Dropped {
+    let created = pending::create(pending, &command_id, DROP, &content, 0);
+    let gone = Dropped {
         command_id,
         body,
         path,
         first_seq,
         last_seq,
-    })
+    };
+    let is_safe = created.and_then(|file| {
+        if active.options.durability == Durability::Process {
+            return Ok(());
+        }
+        let name = pending::name(&gone.command_id, DROP);
+        let synced = super::system::retry(|| pending.system.sync(&file));
+        synced.map_err(StoreError::io("sync", &pending.path_of(&name)))
+    });
+    // Where it is not, the old file stays; when it goes one day another notice tells of it, and no
+    // two may.
+    or_take_back(is_safe, gone, pending)
 }
 
 /// Returns the positions of the first and the last whole record of a rotated file.

@@ -44,6 +44,16 @@ pub struct Checked {
     pub length: usize,
 }
 
+impl Checked {
+    /// Returns the record `line` without its place in the store: what it had before it was sealed,
+    /// but for the brace at its end.
+    pub(crate) fn body<'l>(&self, line: &'l str) -> &'l str {
+        let seal = format!(r#","seq":{},"prev":"{}","crc":""#, self.seq, self.prev);
+        let end = line.rfind(&seal).unwrap_or(line.len());
+        line.get(..end).unwrap_or(line)
+    }
+}
+
 /// Which of the two unsealed documents a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentKind {
@@ -104,11 +114,17 @@ pub(crate) enum Piece {
     Fragment(Range<usize>),
 }
 
+/// What every record has, of whatever schema. A line without it need not be asked about.
+const SCHEMA_KEY: &str = "\"schema_version\"";
+
 /// Takes a line apart into whole records and what is between them, in order.
 ///
 /// # Errors
 /// `Unsupported` and `Broken` of the component; what is invalid becomes a fragment.
 pub(crate) fn take_apart(line: &str, scribe: &mut dyn Scribe) -> Result<Vec<Piece>, ScribeError> {
+    if !line.contains(SCHEMA_KEY) && !line.is_empty() {
+        return Ok(vec![Piece::Fragment(0..line.len())]);
+    }
     let mut pieces = Vec::new();
     let mut at = 0;
     while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {

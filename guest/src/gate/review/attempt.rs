@@ -7,6 +7,7 @@ use super::super::evidence::{self, Claim};
 use super::super::fingerprint::{Program, Same};
 use super::super::judge::Finding;
 use super::super::verdict::{Reason, ReasonCode};
+use super::chains::is_reworded;
 use crate::timestamp::Timestamp;
 
 /// What is kept of a run.
@@ -75,10 +76,12 @@ pub(super) fn superseded_line(attempt: &Attempt, findings: &[Finding], by: &Atte
         .iter()
         .map(|finding| finding.what.as_str())
         .collect();
-    let other = if attempt.program == by.program {
-        ""
-    } else {
+    let other = if attempt.program != by.program {
         ", which is another program"
+    } else if is_reworded(attempt, by) {
+        ", under the requirement as it is written now"
+    } else {
+        ""
     };
     format!(
         "{} {}; made up for by {}{other}",

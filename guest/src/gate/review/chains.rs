@@ -104,9 +104,19 @@ impl Review {
 }
 
 /// Whether a later run asks for all that an earlier one asked for. Which codes are success is
-/// not asked of runs of one requirement: that is the requirement's to say.
+/// not asked of runs of one requirement: that is the requirement's to say. Nor is anything asked
+/// of a run under the requirement as it is written now in place of one as it was written before:
+/// what is needed the policy says, and it may have been wrong.
 fn asks_no_less(later: &Attempt, earlier: &Attempt) -> bool {
     let meets = later.claim.meets;
     let codes = meets.is_some() && meets == earlier.claim.meets;
+    if codes && is_reworded(earlier, later) {
+        return true;
+    }
     (codes || later.asked.covers_codes(&earlier.asked)) && later.asked.covers_others(&earlier.asked)
+}
+
+/// Whether the requirement of both was written anew between them.
+pub(super) fn is_reworded(earlier: &Attempt, later: &Attempt) -> bool {
+    earlier.claim.reworded && later.claim.declared
 }

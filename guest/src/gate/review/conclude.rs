@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::super::entry;
 use super::super::evidence::{self, Claim};
+use super::super::freshness::Staleness;
 use super::super::judge::Finding;
 use super::super::shown;
 use super::super::verdict::{Evidence, Reason, ReasonCode, Verdict};
@@ -31,11 +32,11 @@ impl Review {
             if !evidence::counts(&self.policy, attempt.claim.meets) {
                 continue;
             }
-            let missing = stale
-                .get(&place)
-                .into_iter()
-                .chain(required.lacking.get(&place));
-            all.extend(missing.map(|finding| self.reason(attempt, finding, "")));
+            if let Some(stale) = stale.get(&place) {
+                all.push(stale.weigh(self.reason(attempt, &stale.finding(), "")));
+            }
+            let lacking = required.lacking.get(&place);
+            all.extend(lacking.map(|finding| self.reason(attempt, finding, "")));
             let Standing::Failed(findings) = &attempt.standing else {
                 continue;
             };
@@ -82,7 +83,7 @@ impl Review {
     /// The successes that speak for their chain, that no later run of the very same command, or for
     /// the same requirement, speaks for (and is judged itself, however it ended), and that are
     /// older than their inputs.
-    fn stale(&self) -> HashMap<usize, Finding> {
+    fn stale(&self) -> HashMap<usize, Staleness> {
         // One command after another may meet the same requirement.
         let key = |attempt: &Attempt| match attempt.claim.meets {
             Some(requirement) => Some((None, Some(requirement))),
@@ -120,6 +121,7 @@ impl Review {
                     requirement,
                     "no record",
                     self.since.is_some(),
+                    self.near.of(number),
                 );
                 required.never_run.push(reason);
                 continue;
@@ -160,7 +162,7 @@ impl Review {
         });
         let since = self.since.is_some();
         open.map(|requirement| {
-            evidence::no_record(&self.rules, requirement, "no usable record", since)
+            evidence::no_record(&self.rules, requirement, "no usable record", since, None)
         })
         .collect()
     }
@@ -177,6 +179,12 @@ impl Review {
                 return None;
             }
             let run = entry::read_intent(intent).filter(|run| run.command.is_some());
+            if run
+                .as_ref()
+                .is_some_and(|run| self.is_of_another_project(run))
+            {
+                return None;
+            }
             let claim = run.map(|run| Claim::of(&self.policy, &self.folder, &run, None));
             let counts = claim.is_none_or(|claim| evidence::counts(&self.policy, claim.meets));
             counts.then(|| open_run(intent, id))

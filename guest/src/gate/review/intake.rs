@@ -7,6 +7,7 @@ use super::super::entry::Run;
 use super::super::evidence::{self, Claim};
 use super::super::fingerprint::{self, Content, Same};
 use super::super::judge::{Finding, judge};
+use super::super::near::Apart;
 use super::super::shown;
 use super::super::verdict::ReasonCode;
 use super::Review;
@@ -31,13 +32,27 @@ impl Review {
         }
         let place = self.attempts.len();
         let started = run.started_at.as_deref().and_then(Timestamp::parse);
+        let is_foreign = self.is_of_another_project(run);
         if let Some(since) = &mut self.since
             && !since.has_begun(&run.command_id, started)
         {
+            if is_foreign {
+                self.scope.other_projects += 1;
+            } else {
+                self.scope.before_since += 1;
+                self.note_near(run, Apart::BeforeSince);
+            }
+            return;
+        }
+        if is_foreign {
+            self.scope.other_projects += 1;
             return;
         }
         self.seen.insert(run.command_id.clone(), (content, place));
         let claim = Claim::of(&self.policy, &self.folder, run, started);
+        if claim.meets.is_none() {
+            self.note_near(run, Apart::No);
+        }
         let standing = self.stand(run, started, claim.meets);
         let same = fingerprint::same(run);
         if let (Standing::Success, Some(same)) = (&standing, same) {
@@ -61,6 +76,10 @@ impl Review {
             claim,
             asked: Asked::of(run),
         });
+    }
+
+    fn note_near(&mut self, run: &Run, apart: Apart) {
+        self.near.consider(&self.policy, &self.folder, run, apart);
     }
 
     fn stand(&mut self, run: &Run, started: Option<Timestamp>, meets: Option<usize>) -> Standing {

@@ -2,13 +2,14 @@
 //!
 //! It writes nothing.
 
-use feedback_host::component::{Decision, ReasonCode, Verdict};
+use feedback_host::component::{Decision, ReasonCode};
 
+use super::Judged;
 use crate::texts;
 
 /// A verdict, or why there is none.
 pub(super) enum Answer {
-    Given(Verdict),
+    Given(Judged),
     /// The question could not be answered. Never a pass.
     Failed(String),
 }
@@ -36,7 +37,7 @@ impl Answer {
     /// Returns the decision. Without a verdict nothing is decided.
     pub(super) fn decision(&self) -> Decision {
         match self {
-            Self::Given(verdict) => verdict.decision,
+            Self::Given(judged) => judged.verdict.decision,
             Self::Failed(_) => Decision::Undecided,
         }
     }
@@ -44,7 +45,7 @@ impl Answer {
     /// Returns the decision in words.
     pub(super) fn headline(&self) -> String {
         match self {
-            Self::Given(verdict) => super::headline(verdict),
+            Self::Given(judged) => super::headline(judged),
             Self::Failed(_) => "cannot decide".to_owned(),
         }
     }
@@ -52,7 +53,7 @@ impl Answer {
     /// Returns what was looked at, what speaks against something first. Never empty.
     pub(super) fn cases(&self) -> Vec<Case> {
         match self {
-            Self::Given(verdict) => of_verdict(verdict),
+            Self::Given(judged) => of_judged(judged),
             Self::Failed(message) => vec![Case {
                 name: "the gate".to_owned(),
                 required: false,
@@ -67,7 +68,8 @@ impl Answer {
     }
 }
 
-fn of_verdict(verdict: &Verdict) -> Vec<Case> {
+fn of_judged(judged: &Judged) -> Vec<Case> {
+    let verdict = &judged.verdict;
     let mut cases: Vec<Case> = Vec::new();
     for reason in &verdict.reasons {
         let against = Against {
@@ -107,14 +109,14 @@ fn of_verdict(verdict: &Verdict) -> Vec<Case> {
         }
     }
     if cases.is_empty() {
-        cases.push(plain(verdict));
+        cases.push(plain(judged));
     }
     cases
 }
 
 /// A verdict without requirements and without reasons. That is a pass, or nobody knows what.
-fn plain(verdict: &Verdict) -> Case {
-    let against = match verdict.decision {
+fn plain(judged: &Judged) -> Case {
+    let against = match judged.verdict.decision {
         Decision::Pass => Vec::new(),
         Decision::Refuse | Decision::Undecided => vec![Against {
             code: super::code(ReasonCode::NoRecords),
@@ -126,6 +128,6 @@ fn plain(verdict: &Verdict) -> Case {
         name: "records".to_owned(),
         required: false,
         against,
-        shown_by: super::headline(verdict),
+        shown_by: super::headline(judged),
     }
 }

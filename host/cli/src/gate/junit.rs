@@ -25,6 +25,8 @@ pub(super) fn document(answer: &Answer) -> String {
     ];
     let tag = if errors > 0 { "error" } else { "failure" };
     lines.extend(cases.iter().map(|case| self::case(case, tag)));
+    let headline = escaped(&answer.headline());
+    lines.push(format!("    <system-out>{headline}</system-out>"));
     lines.push("  </testsuite>".to_owned());
     lines.push("</testsuites>".to_owned());
     lines.join("\n")

@@ -51,6 +51,8 @@ pub(super) fn since(
         error @ (LookupError::Store(_)
         | LookupError::Empty(_)
         | LookupError::Unreadable { .. }
+        | LookupError::NoneCounts { .. }
+        | LookupError::Doubled { .. }
         | LookupError::NoFailure(_)
         | LookupError::Ambiguous { .. }) => not_found(error),
     })?;

@@ -62,6 +62,29 @@ pub(super) fn first(record: &Value, rebuilt: &Value) -> Option<Difference> {
     })
 }
 
+/// Says whether both sides chose from the same lines, and kept another part of them: then the
+/// limits were others.
+pub(super) fn is_of_choice(record: &Value, rebuilt: &Value) -> bool {
+    let numbers = |side: &Value, stream: &str, names: &[&str]| -> Vec<u64> {
+        let number = |name: &&str| {
+            let number = side.get(stream).and_then(|numbers| numbers.get(*name));
+            number.and_then(Value::as_u64).unwrap_or_default()
+        };
+        names.iter().map(number).collect()
+    };
+    let is_same = |names: &[&str]| {
+        let mut streams = ["stdout", "stderr"].iter();
+        streams.all(|stream| numbers(record, stream, names) == numbers(rebuilt, stream, names))
+    };
+    is_same(&["bytes", "lines"])
+        && !is_same(&[
+            "lines_kept",
+            "lines_omitted",
+            "bytes_omitted",
+            "lines_clamped",
+        ])
+}
+
 /// Returns the first difference in what was redacted in the two streams. What else a record had to
 /// redact, and its totals, are not of the output.
 pub(super) fn of_redactions(record: &Value, made: &Value) -> Option<Difference> {
@@ -192,6 +215,14 @@ mod tests {
         assert_eq!((found.kept.as_str(), found.rebuilt.as_str()), ("2", "3"));
         let missing = Difference::of("stdout", &json!({"bytes": 1}), &right).unwrap();
         assert_eq!(missing.field, "stdout.lines");
+    }
+
+    #[test]
+    fn another_choice_from_the_same_lines_is_told_from_other_output() {
+        let record = |lines: u64, kept: u64| json!({"stdout": {"bytes": 9, "lines": lines, "lines_kept": kept}});
+        assert!(is_of_choice(&record(5, 2), &record(5, 4)));
+        assert!(!is_of_choice(&record(5, 2), &record(5, 2)));
+        assert!(!is_of_choice(&record(5, 2), &record(6, 4)));
     }
 
     #[test]

@@ -85,6 +85,20 @@ impl Session {
         .map_err(CallError::Refused)
     }
 
+    /// Returns what the conclusion will not rest on, as JSON.
+    ///
+    /// # Errors
+    /// Where the component stops.
+    pub fn scope(&mut self, review: &Review) -> Result<String, CallError> {
+        call!(self, "review.scope", |store, instance| {
+            instance
+                .feedback_policy_gate()
+                .review()
+                .call_scope(store, review.0)
+        })
+        .map(|document| document.json)
+    }
+
     /// Decides.
     ///
     /// # Errors

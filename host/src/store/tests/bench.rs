@@ -102,7 +102,7 @@ impl Bench {
         drop(self.store().begin(id, &intent(id)).unwrap());
         let path = self.pending().join(format!("{id}.open"));
         let mut file = std::fs::File::options().append(true).open(path).unwrap();
-        writeln!(file, "{}", body(id, "exited", 10)).unwrap();
+        writeln!(file, "{}", body(id, "exited", 20)).unwrap();
     }
 
     pub(crate) fn content(&self) -> Vec<u8> {

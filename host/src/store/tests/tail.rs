@@ -197,7 +197,23 @@ fn a_record_that_is_there_twice_is_read_once() {
     bench.store().recover(&mut Native).unwrap();
     assert_eq!(bench.count("one"), 2);
     assert_eq!(bench.entries().len(), 2);
-    assert_eq!(bench.verify().doubled, 1);
+    let found = bench.verify();
+    assert!(found.is_sound());
+    assert_eq!(found.doubled, 1);
+}
+
+#[test]
+fn an_id_that_is_there_twice_with_other_words_is_damage() {
+    let bench = Bench::new();
+    bench.record("one");
+    bench.record("two");
+    bench.leave_died("one");
+    bench.store().recover(&mut Native).unwrap();
+    assert_eq!(bench.count("one"), 2);
+    let found = bench.verify();
+    assert_eq!(found.doubled, 0);
+    assert_eq!(found.damages.len(), 1);
+    assert_eq!(found.damages[0].line, 3);
 }
 
 #[test]
