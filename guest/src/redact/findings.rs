@@ -44,23 +44,6 @@ impl Findings {
         self.per_rule.values().sum()
     }
 
-    /// Returns these findings with those of another look at the same text.
-    pub(super) fn and(mut self, more: Self) -> Self {
-        for (rule, count) in more.per_rule {
-            *self.per_rule.entry(rule).or_default() += count;
-        }
-        for line in more.lines {
-            if self.lines.len() < LINES_MAX {
-                self.lines.push(line);
-            } else {
-                self.lines_omitted += 1;
-            }
-        }
-        self.lines_omitted += more.lines_omitted;
-        self.bytes_removed += more.bytes_removed;
-        self
-    }
-
     /// Adds one finding.
     pub(super) fn add(&mut self, line: u64, rule: &str, bytes: usize) {
         self.bytes_removed += u64::try_from(bytes).unwrap_or(u64::MAX);

@@ -9,7 +9,7 @@ use super::block::{Block, Step};
 use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
 use super::scan::{Mark, Scanned, fingerprint, is_chosen, joined, key_line, scan, scan_readings};
-use super::view::{is_dressed, undressed};
+use super::view::{is_dressed, may_hold_escapes, undressed};
 
 /// What stands for a whole line.
 pub(super) const LINE: &str = "[REDACTED]";
@@ -26,12 +26,22 @@ pub(super) struct Lines {
     held: Held,
     /// The marker of the key whose body is being read.
     key_marker: Option<String>,
+    /// Every line with an escape is looked at, whatever the first look says of it.
+    is_careful: bool,
 }
 
 impl Lines {
+    /// Returns the state before a text that is short enough to be looked at line by line.
+    pub(super) fn careful() -> Self {
+        Self {
+            is_careful: true,
+            ..Self::default()
+        }
+    }
+
     /// Says whether the next line is to be looked at whatever it holds.
     pub(super) const fn is_waiting(&self) -> bool {
-        self.block.is_open() || !self.held.is_empty()
+        self.is_careful || self.block.is_open() || !self.held.is_empty()
     }
 
     /// Offers the next complete line and says whether it is held back. Gives every line that was
@@ -96,7 +106,8 @@ impl Lines {
     /// `is_known` says that it is known to be worth a look.
     pub(super) fn scanned(&mut self, rules: &Rules, line: &str, is_known: bool) -> Scanned {
         let mut scanned = Scanned::default();
-        if is_known || is_chosen(rules, line) {
+        let is_escaped = self.is_careful && may_hold_escapes(line);
+        if is_known || is_escaped || is_chosen(rules, line) {
             let dressed = is_dressed(line).then(|| undressed(line));
             scanned = scan_readings(rules, line, dressed.as_ref());
             if matches!(self.block, Block::Public { .. }) {

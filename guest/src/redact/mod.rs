@@ -25,6 +25,9 @@ mod classes;
 mod dump;
 mod encoded;
 mod encoding;
+#[cfg(test)]
+mod escape_tests;
+mod escaped;
 mod findings;
 mod forms;
 mod header;
@@ -244,23 +247,10 @@ impl Rules {
 
 /// Redacts a whole text and returns it with what was found.
 ///
-/// In a pattern or a quoted command the punctuation of a secret can be escaped. Where what is left
-/// tells more without such escapes, it loses them, and that as well.
+/// Of a text that comes as a whole every line with an escape is looked at: it is a command, an
+/// address or a message, and what it holds may be written in any spelling.
 #[must_use]
 pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
-    let (clean, findings) = redact_as_it_stands(rules, text);
-    let Some(plain) = view::without_backslashes(&clean) else {
-        return (clean, findings);
-    };
-    let (plain, more) = redact_as_it_stands(rules, &plain);
-    if more.count() > 0 {
-        (plain, findings.and(more))
-    } else {
-        (clean, findings)
-    }
-}
-
-fn redact_as_it_stands(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
     struct Text(String);
     impl Sink for Text {
         fn text(&mut self, text: &str) {
@@ -272,7 +262,7 @@ fn redact_as_it_stands(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
         }
     }
     let mut sink = Text(String::with_capacity(text.len()));
-    let mut redactor = Redactor::new(Rc::clone(rules));
+    let mut redactor = Redactor::careful(Rc::clone(rules));
     redactor.push(text, &mut sink);
     redactor.finish(&mut sink);
     (sink.0, redactor.into_findings())

@@ -84,6 +84,14 @@ impl Redactor {
         }
     }
 
+    /// Starts at the beginning of a text in which every line with an escape is looked at.
+    pub(super) fn careful(rules: Rc<Rules>) -> Self {
+        Self {
+            lines: Lines::careful(),
+            ..Self::new(rules)
+        }
+    }
+
     /// Takes decoded text, gives what can be given to `sink`, and holds back the rest:
     /// an unfinished line up to 64 KiB, and always an open candidate.
     pub fn push(&mut self, text: &str, sink: &mut impl Sink) {
