@@ -14,7 +14,7 @@ use super::words::COMMON_PREFIXES;
 
 /// What a line is chosen for whatever stands beside it: dashes and underscores that are spelt
 /// out, which no encoder needs to do, and short names whose quotes and signs are.
-const SPELT: [&str; 34] = [
+const SPELT: [&str; 32] = [
     "%5f",
     "%2d",
     "%255f",
@@ -27,13 +27,11 @@ const SPELT: [&str; 34] = [
     "\\u002d",
     "\\x5f",
     "\\x2d",
-    "pass\\\"",
-    "pass\\\\\\",
+    "\\\"pass\\",
     "pass\\u00",
     "pass%",
     "pass&",
-    "auth\\\"",
-    "auth\\\\\\",
+    "\\\"auth\\",
     "auth\\u00",
     "auth%22",
     "auth%3",

@@ -14,6 +14,12 @@ use super::view::{is_dressed, may_hold_escapes, undressed};
 /// What stands for a whole line.
 pub(super) const LINE: &str = "[REDACTED]";
 
+/// Returns what stands for this line, with the carriage return that belongs to its end.
+fn taken(line: &str) -> String {
+    let end = if line.ends_with('\r') { "\r" } else { "" };
+    format!("{LINE}{end}")
+}
+
 /// What is carried from line to line.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
@@ -96,7 +102,7 @@ impl Lines {
         if let Some(rule) = scanned.whole {
             self.findings
                 .add(self.number + 1, rules.id(rule), line.len());
-            return Some(LINE.to_owned());
+            return Some(taken(line));
         }
         (!scanned.marks.is_empty())
             .then(|| self.replaced(rules, line, 0, line.len(), &scanned.marks))
@@ -171,16 +177,16 @@ impl Lines {
         if !self.block.is_open() {
             self.key_marker = None;
         }
-        let (start, end, beside) = apart(&mark, scan(rules, line));
+        let (start, end, beside) = beside(rules, line, &mark);
         self.findings
             .add(self.number + 1, rules.id(mark.hit.rule), end - start);
         if rules.takes_line(mark.hit.rule) {
-            return Some(LINE.to_owned());
+            return Some(taken(line));
         }
         if let Some(rule) = beside.whole {
             self.findings
                 .add(self.number + 1, rules.id(rule), line.len() - (end - start));
-            return Some(LINE.to_owned());
+            return Some(taken(line));
         }
         let head = self.replaced(rules, line, 0, start, &beside.marks);
         let tail = self.replaced(rules, line, end, line.len(), &beside.marks);
@@ -245,8 +251,9 @@ impl Lines {
     }
 }
 
-/// Returns the span of a mark with what overlaps it, and what else was found in the line.
-fn apart(mark: &Mark, mut scanned: Scanned) -> (usize, usize, Scanned) {
+/// Returns the span of a mark with what overlaps it, and what else is found in the line.
+pub(super) fn beside(rules: &Rules, line: &str, mark: &Mark) -> (usize, usize, Scanned) {
+    let mut scanned = scan(rules, line);
     let Hit { start, end, .. } = mark.hit;
     let (mut first, mut last) = (start, end);
     scanned.marks.retain(|other| {

@@ -48,21 +48,30 @@ pub(super) fn scan(rules: &Rules, line: &str) -> Scanned {
 /// that is another.
 pub(super) fn scan_readings(rules: &Rules, line: &str, dressed: Option<&View>) -> Scanned {
     let mut marks = Vec::new();
+    each_reading(line, dressed, |text, original| {
+        read(rules, text, &mut marks, original);
+    });
+    settle(rules, marks)
+}
+
+/// Calls `each` with every reading of a line and the way back from its positions.
+pub(super) fn each_reading(
+    line: &str,
+    dressed: Option<&View>,
+    mut each: impl FnMut(&str, &dyn Fn(usize, usize) -> (usize, usize)),
+) {
     let base = dressed.map_or(line, |view| view.text.as_str());
     let original = |start, end| dressed.map_or((start, end), |view| view.original(start, end));
-    read(rules, base, &mut marks, original);
+    each(base, &original);
     if let Some(view) = dressed.and_then(|_| without_backspaces(line)) {
-        read(rules, &view.text, &mut marks, |start, end| {
-            view.original(start, end)
-        });
+        each(&view.text, &|start, end| view.original(start, end));
     }
     each_unescaped(base, |inner| {
-        read(rules, &inner.text, &mut marks, |start, end| {
+        each(&inner.text, &|start, end| {
             let (start, end) = inner.original(start, end);
             original(start, end)
         });
     });
-    settle(rules, marks)
 }
 
 /// Looks through one reading; `original` gives the way back.

@@ -223,7 +223,10 @@ impl Redactor {
         let mut text = text;
         while !text.is_empty() {
             match self.long {
-                Long::Gone => return,
+                Long::Gone => {
+                    self.keep_end(text);
+                    return;
+                }
                 Long::Swallowed => {
                     let end = text
                         .find(|character: char| {
@@ -250,6 +253,14 @@ impl Redactor {
         }
     }
 
+    /// Keeps of a line that is gone what may belong to its end.
+    fn keep_end(&mut self, text: &str) {
+        self.pending.clear();
+        if text.ends_with('\r') {
+            self.pending.push('\r');
+        }
+    }
+
     /// Judges a full window of a long line and gives the part in which nothing is open.
     fn window(&mut self, sink: &mut impl Sink) {
         self.give_held(true, sink);
@@ -261,6 +272,7 @@ impl Redactor {
             }
         };
         if self.take_line(&scanned, &window, self.long, sink) {
+            self.keep_end(&window);
             return;
         }
         let cut = cut_of(&window, self.given, &scanned.marks);
@@ -321,18 +333,28 @@ impl Redactor {
             },
             Long::Given => {
                 let scanned = self.lines.scanned(&self.rules, &line, false);
-                if !self.take_line(&scanned, &line, long, sink) {
+                if self.take_line(&scanned, &line, long, sink) {
+                    give_end(&line, sink);
+                } else {
                     let redacted =
                         self.lines
                             .replaced(&self.rules, &line, given, line.len(), &scanned.marks);
                     sink.text(&redacted);
                 }
             }
-            Long::Swallowed | Long::Gone => {}
+            Long::Gone => give_end(&line, sink),
+            Long::Swallowed => {}
         }
         self.long = Long::No;
         self.given = 0;
         false
+    }
+}
+
+/// Gives the carriage return that belongs to the end of a line that is gone.
+fn give_end(line: &str, sink: &mut impl Sink) {
+    if line.ends_with('\r') {
+        sink.text("\r");
     }
 }
 

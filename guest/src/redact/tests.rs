@@ -519,3 +519,40 @@ fn glued_names_are_no_name_and_take_no_time_of_their_own() {
     let glued = "password".repeat(7_000);
     assert_eq!(redact(&rules, &glued).0, glued);
 }
+
+#[test]
+fn a_line_keeps_its_end_whatever_is_taken_of_it() {
+    let rules_of_modes = [Mode::Standard, Mode::Span, Mode::Line].map(|mode| compiled(mode, &[]));
+    let long = format!(
+        "{} password=q7Xk2m9vR {}",
+        "x ".repeat(40_000),
+        "y ".repeat(40_000)
+    );
+    let early = format!("password=q7Xk2m9vR {}", "x".repeat(200_000));
+    let key = [
+        "-----BEGIN PRIVATE",
+        " KEY-----\r\n",
+        &"MIIEpAIBAAKCAQEAaOuSirjOtsMlnsRkgOpKqTLI7HlGsdgf\r\n".repeat(4),
+        "-----END PRIVATE KEY-----",
+    ]
+    .concat();
+    for rules in &rules_of_modes {
+        let examples = rules.rows().into_iter().map(|rule| rule.example);
+        let more = [long.clone(), early.clone(), key.clone()];
+        for text in examples.chain(more) {
+            let text = format!("{text}\r\nnext\r\n");
+            for size in [text.len(), 1000] {
+                let (redacted, findings) = in_pieces(rules, &text, size);
+                assert_eq!(
+                    redacted.matches("\r\n").count(),
+                    text.matches("\r\n").count(),
+                    "{findings:?}"
+                );
+                assert_eq!(
+                    redacted.matches('\r').count(),
+                    redacted.matches('\n').count()
+                );
+            }
+        }
+    }
+}
