@@ -76,14 +76,16 @@ impl Policy {
         })
     }
 
-    /// Returns `{ "record_file", "env_files", "timeout_ms", "grace_ms", "keep_output",
-    /// "keep_output_max_bytes", "max_same_failures" }`: the texts and numbers are null where they
+    /// Returns `{ "record_file", "env_files", "optional_env_files", "timeout_ms", "grace_ms",
+    /// "keep_output", "keep_output_max_bytes", "max_same_failures" }`: the texts and numbers are null where they
     /// are not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
+        let (env_files, optional_env_files) = self.file.redaction.files();
         let settings = Settings {
             record_file: self.file.record_file.as_deref(),
-            env_files: &self.file.redaction.env_files,
+            env_files,
+            optional_env_files,
             timeout_ms: self.file.run.timeout.map(|limit| limit.0),
             grace_ms: self.file.run.grace.map(|limit| limit.0),
             keep_output: self.file.run.keep_output,
@@ -170,7 +172,8 @@ struct RunPolicy {
 #[derive(Debug, Serialize)]
 struct Settings<'a> {
     record_file: Option<&'a str>,
-    env_files: &'a [String],
+    env_files: Vec<&'a str>,
+    optional_env_files: Vec<&'a str>,
     timeout_ms: Option<u64>,
     grace_ms: Option<u64>,
     keep_output: bool,

@@ -84,13 +84,29 @@ pub struct RedactionPolicy {
     pub scopes: BTreeMap<String, Scope>,
     /// Variables whose values are secret whatever their names say.
     pub variables: Vec<String>,
-    /// Files of variables, relative to the policy; the host reads them.
+    /// Files of variables, relative to the policy; the host reads them. One that may be absent
+    /// ends with a question mark.
     pub env_files: Vec<String>,
     /// Rules beside the built-in ones.
     pub rules: Vec<UserRule>,
 }
 
+/// Ends the name of a file that may be absent.
+const MAY_BE_ABSENT: char = '?';
+
 impl RedactionPolicy {
+    /// Returns the files of variables that must be there, and those that may be absent.
+    pub(crate) fn files(&self) -> (Vec<&str>, Vec<&str>) {
+        let mut files = (Vec::new(), Vec::new());
+        for name in &self.env_files {
+            match name.strip_suffix(MAY_BE_ABSENT) {
+                Some(name) => files.1.push(name),
+                None => files.0.push(name.as_str()),
+            }
+        }
+        files
+    }
+
     /// Checks what does not belong to a single rule.
     fn check(&self, user: &[user::Compiled]) -> Result<(), Fault> {
         let is_known =
@@ -105,6 +121,7 @@ impl RedactionPolicy {
         ] {
             let at = names
                 .iter()
+                .map(|name| name.strip_suffix(MAY_BE_ABSENT).unwrap_or(name))
                 .position(|name| name.is_empty() || name.contains(['\0', '\n']));
             if let Some(index) = at {
                 let key = format!("redaction.{key}[{index}]");
