@@ -40,6 +40,7 @@ fn a_short_token_is_found_in_every_spelling_of_its_marks() {
         ["tskey", "-q7Xk2M9vR4-Z8b3Wq7Xk"].concat(),
         ["sk_sbox", "_q7xk2m9vr4tz8b3wq7xk"].concat(),
         ["xoxc", "-1234-q7Xk2M9v"].concat(),
+        ["hf", "_qkXkWMzvRrtZqkXkWMzvRrtZqkXkWMzvRr"].concat(),
     ];
     let mut left = Vec::new();
     for token in &tokens {

@@ -14,7 +14,7 @@ use super::words::COMMON_PREFIXES;
 
 /// What a line is chosen for whatever stands beside it: dashes and underscores that are spelt
 /// out, which no encoder needs to do, and short names whose quotes and signs are.
-const SPELT: [&str; 32] = [
+const SPELT: [&str; 34] = [
     "%5f",
     "%2d",
     "%255f",
@@ -42,6 +42,9 @@ const SPELT: [&str; 32] = [
     "pw\\u00",
     "pw&#",
     "psk%3",
+    // These tokens may hold no digit, and then are no long run.
+    "hf\\_",
+    "hf\\\\_",
     "xoxa\\",
     "xoxb\\",
     "xoxp\\",

@@ -104,6 +104,7 @@ fn in_texts(secret: &str) -> Vec<String> {
     forms.push(shell(secret));
     forms.push(xml(secret));
     forms.push(xml(secret).replace("&#39;", "&apos;"));
+    forms.push(xml(secret).replace("&#39;", "&#x27;"));
     forms.push(secret.replace('\\', r"\\"));
     forms.push(secret.replace('\\', r"\\").replace('\'', r"\'"));
     forms.push(secret.bytes().map(|byte| format!("{byte:02x}")).collect());

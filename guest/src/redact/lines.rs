@@ -38,9 +38,10 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Returns the state before a text that is short enough to be looked at line by line.
-    pub(super) fn careful() -> Self {
+    pub(super) fn careful(ordinals: Ordinals) -> Self {
         Self {
             is_careful: true,
+            ordinals,
             ..Self::default()
         }
     }

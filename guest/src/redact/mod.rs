@@ -70,6 +70,7 @@ use crate::fault::{Fault, FaultCode};
 pub use self::args::redact_args;
 pub use self::audit::{Audited, Auditor, Sighting};
 pub use self::catalogue::{RuleInfo, rule_set_digest};
+use self::findings::Ordinals;
 pub use self::findings::{Findings, LineFinding};
 pub use self::stream::{Redactor, Sink, Telling};
 pub use self::user::{Scope, UserRule};
@@ -268,6 +269,11 @@ impl Rules {
 /// address or a message, and what it holds may be written in any spelling.
 #[must_use]
 pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
+    redact_on(rules, text, &mut Ordinals::default())
+}
+
+/// Redacts a text of several, whose secrets are numbered together.
+fn redact_on(rules: &Rc<Rules>, text: &str, ordinals: &mut Ordinals) -> (String, Findings) {
     struct Text(String);
     impl Sink for Text {
         fn text(&mut self, text: &str) {
@@ -279,8 +285,10 @@ pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
         }
     }
     let mut sink = Text(String::with_capacity(text.len()));
-    let mut redactor = Redactor::careful(Rc::clone(rules));
+    let mut redactor = Redactor::careful(Rc::clone(rules), std::mem::take(ordinals));
     redactor.push(text, &mut sink);
     redactor.finish(&mut sink);
-    (sink.0, redactor.into_findings())
+    let (findings, reached) = redactor.into_parts();
+    *ordinals = reached;
+    (sink.0, findings)
 }

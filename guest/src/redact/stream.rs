@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Rules;
 use super::ahead::Ahead;
-use super::findings::Findings;
+use super::findings::{Findings, Ordinals};
 use super::lines::{LINE, Lines};
 use super::scan::Scanned;
 use super::window::{WINDOW, cut_of};
@@ -84,10 +84,11 @@ impl Redactor {
         }
     }
 
-    /// Starts at the beginning of a text in which every line with an escape is looked at.
-    pub(super) fn careful(rules: Rc<Rules>) -> Self {
+    /// Starts at the beginning of a text in which every line with an escape is looked at, and in
+    /// which secrets have the numbers that they have already.
+    pub(super) fn careful(rules: Rc<Rules>, ordinals: Ordinals) -> Self {
         Self {
-            lines: Lines::careful(),
+            lines: Lines::careful(ordinals),
             ..Self::new(rules)
         }
     }
@@ -162,6 +163,11 @@ impl Redactor {
     #[must_use]
     pub fn into_findings(self) -> Findings {
         self.lines.findings
+    }
+
+    /// Returns what was found, and the numbers of the secrets so far.
+    pub(super) fn into_parts(self) -> (Findings, Ordinals) {
+        (self.lines.findings, self.lines.ordinals)
     }
 
     const fn is_within_line(&self) -> bool {

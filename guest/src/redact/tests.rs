@@ -358,7 +358,7 @@ fn redacting_twice_changes_nothing() {
 }
 
 /// Fragments that rules look for, and what makes trouble for positions.
-const FRAGMENTS: [&str; 60] = [
+const FRAGMENTS: [&str; 68] = [
     "password",
     "=",
     ":",
@@ -419,6 +419,14 @@ const FRAGMENTS: [&str; 60] = [
     "Private-Lines: 2",
     ":AA",
     "|",
+    "\\_",
+    "%5F",
+    "&#45;",
+    "sk\\_live\\_",
+    "\\u001b[1m",
+    "\u{8}",
+    "\r\n",
+    "pass\\\":\\\"",
 ];
 
 #[test]
