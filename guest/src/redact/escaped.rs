@@ -14,7 +14,7 @@ use super::words::COMMON_PREFIXES;
 
 /// What a line is chosen for whatever stands beside it: dashes and underscores that are spelt
 /// out, which no encoder needs to do, and short names whose quotes and signs are.
-const SPELT: [&str; 34] = [
+const SPELT: [&str; 33] = [
     "%5f",
     "%2d",
     "%255f",
@@ -36,8 +36,7 @@ const SPELT: [&str; 34] = [
     "auth%22",
     "auth%3",
     "auth%25",
-    "auth&quot",
-    "auth&#",
+    "auth&",
     "pw%",
     "pw\\u00",
     "pw&#",
