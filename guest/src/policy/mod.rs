@@ -273,7 +273,7 @@ mod tests {
     }
 
     const DEFAULTS: &str = concat!(
-        r#"{"record_file":null,"env_files":[],"timeout_ms":null,"grace_ms":null,"#,
+        r#"{"record_file":null,"env_files":[],"optional_env_files":[],"timeout_ms":null,"grace_ms":null,"#,
         r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
     );
 
@@ -292,11 +292,20 @@ mod tests {
     }
 
     #[test]
+    fn a_question_mark_says_that_a_file_may_be_absent() {
+        let text = r#"{"redaction":{"env_files":[".env","a/.env.local?"]}}"#;
+        let wanted = r#""env_files":[".env"],"optional_env_files":["a/.env.local"],"#;
+        assert!(settings(text).contains(wanted), "{}", settings(text));
+        let fault = fault(r#"{"redaction":{"env_files":["?"]}}"#);
+        assert!(fault.message.contains("redaction.env_files[0]"));
+    }
+
+    #[test]
     fn settings_carry_every_key_in_milliseconds() {
         assert_eq!(
             settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
             concat!(
-                r#"{"record_file":"a.jsonl","env_files":[],"timeout_ms":90000,"grace_ms":0,"#,
+                r#"{"record_file":"a.jsonl","env_files":[],"optional_env_files":[],"timeout_ms":90000,"grace_ms":0,"#,
                 r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
             )
         );

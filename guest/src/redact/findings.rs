@@ -74,7 +74,7 @@ impl Findings {
 
 /// Numbers the secrets of one text per rule, in the order in which they appear.
 #[derive(Debug, Default)]
-pub(super) struct Ordinals {
+pub(crate) struct Ordinals {
     numbers: BTreeMap<(RuleRef, u64), usize>,
     last: BTreeMap<RuleRef, usize>,
 }

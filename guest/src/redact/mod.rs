@@ -70,7 +70,7 @@ use crate::fault::{Fault, FaultCode};
 pub use self::args::redact_args;
 pub use self::audit::{Audited, Auditor, Sighting};
 pub use self::catalogue::{RuleInfo, rule_set_digest};
-use self::findings::Ordinals;
+pub(crate) use self::findings::Ordinals;
 pub use self::findings::{Findings, LineFinding};
 pub use self::stream::{Redactor, Sink, Telling};
 pub use self::user::{Scope, UserRule};
@@ -273,7 +273,11 @@ pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
 }
 
 /// Redacts a text of several, whose secrets are numbered together.
-fn redact_on(rules: &Rc<Rules>, text: &str, ordinals: &mut Ordinals) -> (String, Findings) {
+pub(crate) fn redact_on(
+    rules: &Rc<Rules>,
+    text: &str,
+    ordinals: &mut Ordinals,
+) -> (String, Findings) {
     struct Text(String);
     impl Sink for Text {
         fn text(&mut self, text: &str) {
