@@ -15,31 +15,52 @@ const FILE_LIMIT: u64 = 1 << 20;
 
 /// The texts of `.env` files. They are never shown.
 #[derive(Clone, Default)]
-pub struct EnvFiles(Vec<String>);
+pub struct EnvFiles {
+    texts: Vec<String>,
+    absent: Vec<PathBuf>,
+}
 
 impl fmt::Debug for EnvFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "EnvFiles({})", self.0.len())
+        let Self { texts, absent } = self;
+        write!(formatter, "EnvFiles({}, {absent:?})", texts.len())
     }
 }
 
 impl EnvFiles {
-    /// Reads the files of these names, relative to `folder`. One that is not there has no secrets.
+    /// Reads the files of these names, relative to `folder`. One that is not there has no secrets;
+    /// where it is not `optional`, that is told.
     ///
     /// # Errors
     /// The path and why, where a file is there and cannot be read: to go on without it could show
     /// what it holds.
-    pub(crate) fn read(folder: &Path, names: &[String]) -> Result<Self, (PathBuf, io::Error)> {
-        let mut texts = Vec::new();
-        for name in names {
+    pub(crate) fn read(
+        folder: &Path,
+        needed: &[String],
+        optional: &[String],
+    ) -> Result<Self, (PathBuf, io::Error)> {
+        let mut files = Self::default();
+        let all = needed.iter().map(|name| (name, true));
+        for (name, is_needed) in all.chain(optional.iter().map(|name| (name, false))) {
             let path = folder.join(name);
             match read(&path) {
-                Ok(text) => texts.push(text),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Ok(text) => files.texts.push(text),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    if is_needed {
+                        files.absent.push(path);
+                    }
+                }
                 Err(error) => return Err((path, error)),
             }
         }
-        Ok(Self(texts))
+        Ok(files)
+    }
+
+    /// Returns the files that are not there although nothing says that they may be absent: what
+    /// they should hold is not hidden. Whoever wrote the policy must act.
+    #[must_use]
+    pub fn absent(&self) -> &[PathBuf] {
+        &self.absent
     }
 }
 
@@ -67,9 +88,9 @@ pub fn known_values(
         .filter(|(name, _)| !name.is_empty())
         .map(|(name, value)| (lossy(name), Value::String(lossy(value))))
         .collect();
-    if !files.0.is_empty() {
+    if !files.texts.is_empty() {
         // No variable has the empty name.
-        let texts = files.0.iter().cloned().map(Value::String).collect();
+        let texts = files.texts.iter().cloned().map(Value::String).collect();
         values.insert(String::new(), Value::Array(texts));
     }
     Value::Object(values).to_string()

@@ -41,6 +41,17 @@ pub struct Project {
     pub env_files: EnvFiles,
 }
 
+/// Reads the `.env` files that a policy names which stands in `folder`, where `settings` is what
+/// the component says of it.
+///
+/// # Errors
+/// Where a file is there and cannot be read.
+pub fn env_files(folder: &Path, settings: &str) -> Result<EnvFiles, ProjectError> {
+    let settings: Settings = serde_json::from_str(settings)
+        .map_err(|error| ProjectError::Component(PolicyError::Settings(error.to_string())))?;
+    settings.read_env_files(folder)
+}
+
 /// What a policy asks of the host, as the component read it.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Settings {
@@ -50,6 +61,9 @@ pub struct Settings {
     /// Files of variables, relative to the policy file.
     #[serde(default)]
     pub env_files: Vec<String>,
+    /// More of them, which may be absent.
+    #[serde(default)]
+    pub optional_env_files: Vec<String>,
     /// The deadline of a run, in milliseconds.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
@@ -66,6 +80,13 @@ pub struct Settings {
     /// is asked before every run.
     #[serde(default)]
     pub max_same_failures: Option<u32>,
+}
+
+impl Settings {
+    fn read_env_files(&self, folder: &Path) -> Result<EnvFiles, ProjectError> {
+        EnvFiles::read(folder, &self.env_files, &self.optional_env_files)
+            .map_err(|(path, source)| ProjectError::EnvFile { path, source })
+    }
 }
 
 /// What is kept of a stream where the component says nothing, in bytes.
@@ -231,8 +252,7 @@ impl Project {
         let above = policy_file.as_deref().and_then(Path::parent);
         let project = above.unwrap_or(&folder);
         let project = project.canonicalize().unwrap_or(project.to_path_buf());
-        let env_files = EnvFiles::read(&project, &settings.env_files)
-            .map_err(|(path, source)| ProjectError::EnvFile { path, source })?;
+        let env_files = settings.read_env_files(&project)?;
         Ok(Self {
             policy_file,
             policy,

@@ -39,7 +39,7 @@ fn variables_and_files_that_the_policy_names_are_known_to_every_command() {
     let sandbox = Sandbox::new();
     let policy = json!({ "redaction": {
         "variables": ["INTERNAL_THING"],
-        "env_files": [".env", "missing.env"],
+        "env_files": [".env", "missing.env?"],
     } });
     sandbox.write("feedback.json", policy.to_string());
     let (thing, filed) = (value(), value().replace('q', "Q"));
@@ -74,6 +74,47 @@ fn variables_and_files_that_the_policy_names_are_known_to_every_command() {
     for secret in [&thing, &filed] {
         assert!(!holds(&sandbox.every_byte(), secret.as_bytes()));
     }
+}
+
+#[test]
+fn a_file_of_variables_that_is_absent_is_told_unless_it_may_be() {
+    let sandbox = Sandbox::new();
+    let policy = |name: &str| {
+        let policy = json!({ "redaction": { "env_files": [".env", name] } });
+        sandbox.write("feedback.json", policy.to_string());
+    };
+    sandbox.write(".env", "PORT=8080\n");
+    policy(".env.lcoal");
+    for arguments in [
+        &["run", "--", "true"][..],
+        &["redact", "feedback.json"],
+        &["excerpt", "feedback.json"],
+        &["audit"],
+        &["policy", "--check"],
+    ] {
+        let called = sandbox.call(arguments);
+        assert_eq!(called.status, 0, "{}", called.stderr);
+        let told = called
+            .stderr
+            .matches(".env.lcoal`, which is not there")
+            .count();
+        assert_eq!(told, 1, "{arguments:?}: {}", called.stderr);
+        assert!(called.stderr.contains("`.env.lcoal?`"), "{}", called.stderr);
+    }
+    policy(".env.lcoal?");
+    for arguments in [&["run", "--", "true"][..], &["policy", "--check"]] {
+        let called = sandbox.call(arguments);
+        assert_eq!((called.status, &*called.stderr), (0, ""), "{arguments:?}");
+    }
+
+    // What may be absent is hidden all the same where it is there.
+    sandbox.write(".env.lcoal", format!("MAIL_TOKEN={}\n", value()));
+    let record = sandbox.run(["echo", &value()]);
+    assert_eq!(text(&record, "stdout_tail"), "[REDACTED:known-value#1]");
+    policy("?");
+    sandbox
+        .call(["policy", "--check"])
+        .says(1, &["redaction.env_files[1]"]);
 }
 
 #[test]

@@ -198,6 +198,87 @@ fn what_is_wrong_is_named_with_key_expectation_and_place() {
 }
 
 #[test]
+fn what_can_never_work_is_wrong_and_what_does_nothing_now_is_warned_of() {
+    let sandbox = Sandbox::new();
+    let check = |policy: Value| {
+        sandbox.write("feedback.json", policy.to_string());
+        sandbox.call(["policy", "--check"])
+    };
+    let requirement = |key: &str, value: Value| {
+        let mut requirement = json!({ "name": "tests", "command": ["pytest", "-q"] });
+        requirement[key] = value;
+        json!({ "gate": { "requirements": [requirement] } })
+    };
+    let key = "gate.requirements[0]";
+
+    for (command, is_valid) in [
+        (json!(["pytest -q"]), false),
+        (json!(["pytest -q", "**"]), false),
+        (json!(["py* -q"]), true),
+        (json!(["my tool", "-q"]), true),
+        (json!(["sh", "-c", "pytest -q"]), true),
+    ] {
+        sandbox.write("my tool", "");
+        let called = check(requirement("command", command.clone()));
+        assert_eq!(called.status == 0, is_valid, "{command}: {}", called.stderr);
+        assert_eq!(called.stderr.is_empty(), is_valid, "{}", called.stderr);
+        if !is_valid {
+            let key = format!("`{key}.command`");
+            called.says(1, &[&key, r#"["pytest","-q"]"#]);
+        }
+    }
+
+    check(json!({ "component": "nowhere.wasm" })).says(1, &["`component`", "nowhere.wasm"]);
+    check(json!({ "component": "my tool" })).says(1, &["`component`", "my tool"]);
+    check(requirement("cwd", json!("my tool"))).says(1, &["cwd`", "is a file"]);
+
+    sandbox.write("src/a.rs", "");
+    let digest = format!("sha256:{}", "0".repeat(64));
+    for (policy, warning) in [
+        (
+            requirement("cwd", json!("web")),
+            "`gate.requirements[0].cwd`",
+        ),
+        (requirement("cwd", json!("src/*")), "no folder `src/*`"),
+        (
+            requirement("inputs", json!(["*.py"])),
+            "`gate.requirements[0].inputs`: inputs `*.py`",
+        ),
+        (
+            json!({ "gate": { "inputs": ["src", "docs"] } }),
+            "`gate.inputs`: inputs `docs`",
+        ),
+        (
+            json!({ "gate": { "inputs": ["src", "!src/*"] } }),
+            "`gate.inputs`: inputs `src`",
+        ),
+        (
+            json!({ "gate": { "require_component": digest } }),
+            "`gate.require_component`",
+        ),
+    ] {
+        let called = check(policy);
+        assert_eq!(called.status, 0, "{}", called.stderr);
+        assert!(called.stdout.starts_with("valid: "), "{}", called.stdout);
+        assert_eq!(called.stderr.lines().count(), 1, "{}", called.stderr);
+        let warned = called.stderr.starts_with("feedback: warning: ");
+        assert!(
+            warned && called.stderr.contains(warning),
+            "{}",
+            called.stderr
+        );
+    }
+    for policy in [
+        requirement("cwd", json!("src")),
+        requirement("cwd", json!("**")),
+        requirement("inputs", json!(["src/**/*.rs", "!target"])),
+    ] {
+        let called = check(policy);
+        assert_eq!((called.status, &*called.stderr), (0, ""));
+    }
+}
+
+#[test]
 fn a_policy_is_shown_without_its_secrets() {
     let sandbox = Sandbox::new();
     let secret = ["ghp_", &"a1B2c3".repeat(6)].concat();

@@ -230,7 +230,18 @@ fn a_secret_is_hidden_in_an_error_however_it_is_spelt() {
     let sandbox = Sandbox::new();
     let value = ["p\u{e4}ss", "W\u{f6}rd9x!Z"].concat();
     let escaped = ["sk\\_live", "\\_q7Xk2m9vR4z8"].concat();
-    for (program, trace) in [(&value, "rd9x!Z"), (&escaped, "q7Xk2m9vR4")] {
+    let token = ["ghp", "_q7Xk2m9vR4z8aB3dE6gH9jK2mN5pQ8sT1vW4"].concat();
+    let [controlled, coloured, deleted] = ["\u{1}", "\u{1b}[31m", "\u{7f}\u{8}"].map(|control| {
+        let (head, tail) = token.split_at(9);
+        format!("{head}{control}{tail}")
+    });
+    for (program, trace) in [
+        (&value, "rd9x!Z"),
+        (&escaped, "q7Xk2m9vR4"),
+        (&controlled, "R4z8aB3"),
+        (&coloured, "R4z8aB3"),
+        (&deleted, "R4z8aB3"),
+    ] {
         let called = Called::from(
             sandbox
                 .feedback()

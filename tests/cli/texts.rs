@@ -34,6 +34,18 @@ fn the_filter_keeps_every_line_and_every_byte_that_is_no_secret() {
 }
 
 #[test]
+fn a_line_that_goes_keeps_the_end_that_it_had() {
+    let sandbox = Sandbox::new();
+    let line = format!("a {}=q7Xk2m9v z", "password");
+    let long = format!("{line} {}", "y".repeat(200_000));
+    let text = format!("one\r\n{line}\r\n{long}\r\ntwo\n{line}\n{line}");
+    let called = sandbox.call_with(["redact"], text.as_bytes());
+    let gone = "[REDACTED]";
+    let wanted = format!("one\r\n{gone}\r\n{gone}\r\ntwo\n{gone}\n{gone}");
+    assert_eq!(called.stdout, wanted);
+}
+
+#[test]
 fn the_mode_of_the_option_comes_before_the_policy() {
     let sandbox = Sandbox::new();
     let line = format!("a {}=q7Xk2m9v z\nb {} z\n", "password", token());

@@ -76,14 +76,16 @@ impl Policy {
         })
     }
 
-    /// Returns `{ "record_file", "env_files", "timeout_ms", "grace_ms", "keep_output",
-    /// "keep_output_max_bytes", "max_same_failures" }`: the texts and numbers are null where they
+    /// Returns `{ "record_file", "env_files", "optional_env_files", "timeout_ms", "grace_ms",
+    /// "keep_output", "keep_output_max_bytes", "max_same_failures" }`: the texts and numbers are null where they
     /// are not set.
     #[must_use]
     pub fn settings_json(&self) -> String {
+        let (env_files, optional_env_files) = self.file.redaction.files();
         let settings = Settings {
             record_file: self.file.record_file.as_deref(),
-            env_files: &self.file.redaction.env_files,
+            env_files,
+            optional_env_files,
             timeout_ms: self.file.run.timeout.map(|limit| limit.0),
             grace_ms: self.file.run.grace.map(|limit| limit.0),
             keep_output: self.file.run.keep_output,
@@ -170,7 +172,8 @@ struct RunPolicy {
 #[derive(Debug, Serialize)]
 struct Settings<'a> {
     record_file: Option<&'a str>,
-    env_files: &'a [String],
+    env_files: Vec<&'a str>,
+    optional_env_files: Vec<&'a str>,
     timeout_ms: Option<u64>,
     grace_ms: Option<u64>,
     keep_output: bool,
@@ -270,7 +273,7 @@ mod tests {
     }
 
     const DEFAULTS: &str = concat!(
-        r#"{"record_file":null,"env_files":[],"timeout_ms":null,"grace_ms":null,"#,
+        r#"{"record_file":null,"env_files":[],"optional_env_files":[],"timeout_ms":null,"grace_ms":null,"#,
         r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
     );
 
@@ -289,11 +292,20 @@ mod tests {
     }
 
     #[test]
+    fn a_question_mark_says_that_a_file_may_be_absent() {
+        let text = r#"{"redaction":{"env_files":[".env","a/.env.local?"]}}"#;
+        let wanted = r#""env_files":[".env"],"optional_env_files":["a/.env.local"],"#;
+        assert!(settings(text).contains(wanted), "{}", settings(text));
+        let fault = fault(r#"{"redaction":{"env_files":["?"]}}"#);
+        assert!(fault.message.contains("redaction.env_files[0]"));
+    }
+
+    #[test]
     fn settings_carry_every_key_in_milliseconds() {
         assert_eq!(
             settings(r#"{"record_file":"a.jsonl","run":{"timeout":"1m30s","grace":"0s"}}"#),
             concat!(
-                r#"{"record_file":"a.jsonl","env_files":[],"timeout_ms":90000,"grace_ms":0,"#,
+                r#"{"record_file":"a.jsonl","env_files":[],"optional_env_files":[],"timeout_ms":90000,"grace_ms":0,"#,
                 r#""keep_output":false,"keep_output_max_bytes":67108864,"max_same_failures":null}"#
             )
         );

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::redact::{Findings, Rules, redact, redact_args};
+use crate::redact::{Findings, Ordinals, Rules, redact, redact_args, redact_on};
 use crate::text::PlainText;
 
 /// The longest one-line text that is kept, in characters.
@@ -118,7 +118,11 @@ impl<'r> Scrubber<'r> {
 
     /// Redacts the value of a key and says whether anything was redacted in it.
     pub(super) fn redacted(&mut self, key: &str, text: &str) -> (String, bool) {
-        let (clean, findings) = redact(self.rules, text);
+        self.redacted_on(key, text, &mut Ordinals::default())
+    }
+
+    fn redacted_on(&mut self, key: &str, text: &str, ordinals: &mut Ordinals) -> (String, bool) {
+        let (clean, findings) = redact_on(self.rules, text, ordinals);
         self.redactions.add(key, &findings);
         let changed = clean != text || !findings.per_rule.is_empty();
         (clean, changed)
@@ -134,13 +138,14 @@ impl<'r> Scrubber<'r> {
 
     /// Redacts a text and makes it one line of at most 1,000 characters.
     pub(super) fn line(&mut self, key: &str, text: &str) -> String {
-        let (first, _) = self.redacted(key, text);
+        let mut ordinals = Ordinals::default();
+        let (first, _) = self.redacted_on(key, text, &mut ordinals);
         let folded = fold(&first);
         // Joining lines can put a keyword beside its value.
         let clean = if folded == first {
             first
         } else {
-            self.redacted(key, &folded).0
+            self.redacted_on(key, &folded, &mut ordinals).0
         };
         let kept: String = clean.chars().take(LINE_CHARS).collect();
         self.shortened(key, &clean, &kept)
@@ -237,6 +242,7 @@ fn json_cost(c: char) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::RedactionPolicy;
 
     #[test]
     fn the_json_cost_is_what_json_takes() {
@@ -255,6 +261,18 @@ mod tests {
             let next = text.chars().nth(kept.chars().count());
             assert!(next.is_none_or(|c| json_len(kept) + json_cost(c) > limit));
         }
+    }
+
+    #[test]
+    fn what_only_shows_on_one_line_has_a_number_of_its_own() {
+        let rules = Rc::new(Rules::compile(&RedactionPolicy::default(), &[]).unwrap());
+        let mut scrubber = Scrubber::new(&rules, Redactions::default(), Clamped::default());
+        let value = |end: &str| ["q7Xk2", "m9vR4", end].concat();
+        let text = format!("api_secret: {}\nclient_secret:\n{}", value("a"), value("b"));
+        assert_eq!(
+            scrubber.line("agent_note", &text),
+            "api_secret: [REDACTED:keyed-value#1] client_secret: [REDACTED:keyed-value#2]"
+        );
     }
 
     #[test]

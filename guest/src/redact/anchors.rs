@@ -7,6 +7,7 @@ use memchr::memchr2_iter;
 
 use super::bytes::has_at;
 use super::encoded::{Beginning, beginnings};
+use super::escaped;
 use super::sweep::{LONG, first_shape};
 use super::tokens::TOKENS;
 use super::words::{Action, COMMON, COMMON_PREFIXES, RARE};
@@ -70,6 +71,8 @@ impl Anchors {
         for (index, beginning) in encoded.iter().enumerate() {
             all.push((beginning.text.as_bytes(), Action::Encoded(index)));
         }
+        let escaped = escaped::texts(literals);
+        rare.extend(escaped.iter().map(Vec::as_slice));
         rare.extend(values.iter().map(Vec::as_slice));
         let short = all.iter().filter(|(text, _)| text.len() < 3);
         let short = short

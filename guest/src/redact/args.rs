@@ -7,12 +7,12 @@ use std::rc::Rc;
 use super::findings::Findings;
 use super::hit::{Family, Hit};
 use super::keyed::name_at;
-use super::lines::Lines;
+use super::lines::{LINE, Lines};
 use super::name::Meaning;
 use super::placeholder::is_placeholder;
 use super::scan::{self, Mark, fingerprint, scan};
 use super::value::is_secret;
-use super::{Rules, redact};
+use super::{Rules, redact_on};
 
 /// Redacts a list of arguments. A rule that takes the line takes the whole argument. In the
 /// findings, a line is an argument, from 1.
@@ -52,20 +52,18 @@ pub fn redact_args(rules: &Rc<Rules>, args: &[String]) -> (Vec<String>, Findings
 
 /// Redacts an argument that is a text: a script, a message.
 fn multi_line(rules: &Rc<Rules>, lines: &mut Lines, arg: &str) -> String {
-    let (redacted, findings) = redact(rules, arg);
+    let (redacted, findings) = redact_on(rules, arg, &mut lines.ordinals);
     let number = lines.number + 1;
-    let is_taken = redacted.lines().any(|line| line == "[REDACTED]");
+    let is_taken = redacted
+        .lines()
+        .any(|line| line.trim_end_matches('\r') == LINE);
     for (rule, count) in &findings.per_rule {
         for _ in 0..*count {
             lines.findings.add(number, rule, 0);
         }
     }
     lines.findings.bytes_removed += findings.bytes_removed;
-    if is_taken {
-        "[REDACTED]".to_owned()
-    } else {
-        redacted
-    }
+    if is_taken { LINE.to_owned() } else { redacted }
 }
 
 /// Returns the whole argument where the one before it is a flag that announces a secret.
@@ -134,7 +132,7 @@ impl Joined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::RedactionPolicy;
+    use crate::redact::{RedactionPolicy, redact};
 
     fn redacted(args: &[&str]) -> Vec<String> {
         let rules = Rc::new(Rules::compile(&RedactionPolicy::default(), &[]).unwrap());
@@ -189,6 +187,22 @@ mod tests {
         assert!(args.join(" ").contains("[REDACTED"), "{args:?}");
         let (text, findings) = redact(&rules, &pattern);
         assert_eq!(findings.count(), 1, "{text}");
+    }
+
+    #[test]
+    fn secrets_are_numbered_together_also_in_a_script() {
+        let token = |end: &str| ["ghp", "_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF", end].concat();
+        let script = format!("echo {}\necho {}", token("B"), token("A"));
+        let number = |number: u32| format!("[REDACTED:github-token#{number}]");
+        assert_eq!(
+            redacted(&["sh", &token("A"), &script, &token("B")]),
+            [
+                "sh".to_owned(),
+                number(1),
+                format!("echo {}\necho {}", number(2), number(1)),
+                number(2)
+            ]
+        );
     }
 
     #[test]

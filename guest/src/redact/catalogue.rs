@@ -71,7 +71,7 @@ const DESCRIBED: &[Described] = &[
         example: &["GET /v1/geo?key=", "q7Xk2m9vR4tZ8b3W", "&q=x"], counter_example: "GET /v1/geo?key=name&q=x" },
     Described { family: Family::Argument, id: "command-argument", description: "a secret among the arguments of a command", scope: Scope::Span,
         example: &["login --token ", "q7Xk2m9v", "R4tZ"], counter_example: "login --token <TOKEN>" },
-    Described { family: Family::KeyedValue, id: "keyed-value", description: "a value behind a name whose last words mean a secret", scope: Scope::Span,
+    Described { family: Family::KeyedValue, id: "keyed-value", description: "a value behind a name whose last words mean a secret, unless it reads like words or is a number", scope: Scope::Span,
         example: &["client_secret: \"", "q7Xk2m9v", "R4tZ8b3W\""], counter_example: "client_secret: \"${CLIENT_SECRET}\"" },
 ];
 

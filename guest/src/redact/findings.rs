@@ -44,23 +44,6 @@ impl Findings {
         self.per_rule.values().sum()
     }
 
-    /// Returns these findings with those of another look at the same text.
-    pub(super) fn and(mut self, more: Self) -> Self {
-        for (rule, count) in more.per_rule {
-            *self.per_rule.entry(rule).or_default() += count;
-        }
-        for line in more.lines {
-            if self.lines.len() < LINES_MAX {
-                self.lines.push(line);
-            } else {
-                self.lines_omitted += 1;
-            }
-        }
-        self.lines_omitted += more.lines_omitted;
-        self.bytes_removed += more.bytes_removed;
-        self
-    }
-
     /// Adds one finding.
     pub(super) fn add(&mut self, line: u64, rule: &str, bytes: usize) {
         self.bytes_removed += u64::try_from(bytes).unwrap_or(u64::MAX);
@@ -91,7 +74,7 @@ impl Findings {
 
 /// Numbers the secrets of one text per rule, in the order in which they appear.
 #[derive(Debug, Default)]
-pub(super) struct Ordinals {
+pub(crate) struct Ordinals {
     numbers: BTreeMap<(RuleRef, u64), usize>,
     last: BTreeMap<RuleRef, usize>,
 }

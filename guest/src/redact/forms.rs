@@ -83,6 +83,12 @@ fn in_texts(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned()];
     let once = json(secret);
     forms.push(json(&once));
+    // PHP escapes strokes, Python and PHP what is not ASCII, Go the signs of HTML.
+    let ascii = ascii_json(&once);
+    forms.push(once.replace('/', r"\/"));
+    forms.push(ascii.replace('/', r"\/"));
+    forms.push(ascii);
+    forms.push(html_json(&once));
     forms.push(once);
     forms.push(percent(secret, |byte| format!("%{byte:02X}")));
     forms.push(percent(secret, |byte| format!("%{byte:02x}")));
@@ -98,6 +104,7 @@ fn in_texts(secret: &str) -> Vec<String> {
     forms.push(shell(secret));
     forms.push(xml(secret));
     forms.push(xml(secret).replace("&#39;", "&apos;"));
+    forms.push(xml(secret).replace("&#39;", "&#x27;"));
     forms.push(secret.replace('\\', r"\\"));
     forms.push(secret.replace('\\', r"\\").replace('\'', r"\'"));
     forms.push(secret.bytes().map(|byte| format!("{byte:02x}")).collect());
@@ -112,6 +119,28 @@ fn json(text: &str) -> String {
         .and_then(|rest| rest.strip_suffix('"'))
         .unwrap_or_default()
         .to_owned()
+}
+
+fn ascii_json(quoted: &str) -> String {
+    let mut ascii = String::with_capacity(quoted.len());
+    for character in quoted.chars() {
+        if character.is_ascii() {
+            ascii.push(character);
+        } else {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                ascii.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    ascii
+}
+
+fn html_json(quoted: &str) -> String {
+    quoted
+        .replace('&', r"\u0026")
+        .replace('<', r"\u003c")
+        .replace('>', r"\u003e")
 }
 
 fn percent(text: &str, escape: impl Fn(u8) -> String) -> String {

@@ -21,7 +21,7 @@ pub(super) struct Name {
     /// What it means.
     pub(super) meaning: Meaning,
     /// It is written as a flag: `-name` or `--name`.
-    is_flag: bool,
+    pub(super) is_flag: bool,
 }
 
 const fn is_name(byte: u8) -> bool {
@@ -104,7 +104,7 @@ fn accepts(line: &str, name: &Name, value: &Value) -> bool {
 }
 
 /// Says whether the line complains of the token of a grammar: `unexpected token: "x"`.
-fn is_complaint(line: &str, name: &Name) -> bool {
+pub(super) fn is_complaint(line: &str, name: &Name) -> bool {
     let ahead = text(line, 0, name.start).trim_end_matches([' ', '\'', '"', '`']);
     let last = ahead.rsplit([' ', '(', ':']).next().unwrap_or_default();
     [

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::escaped::pieces;
 use super::forms::{Edges, Form, forms_of};
 use super::name::meaning;
 use super::starts::Starts;
@@ -17,7 +18,8 @@ pub(super) struct Known {
     forms: Option<Starts>,
     /// For each pattern the number of its value, from 1, and what belongs to it beside itself.
     patterns: Vec<(usize, Edges)>,
-    /// Beginnings of all patterns, for the first look at a text.
+    /// Beginnings of all patterns, and pieces of values that are escaped further, for the first
+    /// look at a text.
     anchors: Vec<Vec<u8>>,
     not_covered: Vec<String>,
 }
@@ -54,6 +56,7 @@ impl Known {
                 if is_hidden(&secret) && !harmless.contains(secret.as_str()) {
                     is_covered = true;
                     number += 1;
+                    known.anchors.extend(pieces(secret.as_bytes()));
                     forms.extend(forms_of(&secret).into_iter().map(|form| (form, number)));
                 }
             }
@@ -69,10 +72,8 @@ impl Known {
     fn prepare(&mut self, mut forms: Vec<(Form, usize)>) {
         forms.sort();
         forms.dedup_by(|left, right| left.0.text == right.0.text);
-        self.anchors = forms
-            .iter()
-            .map(|(form, _)| form.text.bytes().take(ANCHOR).collect())
-            .collect();
+        let beginning = |(form, _): &(Form, usize)| form.text.bytes().take(ANCHOR).collect();
+        self.anchors.extend(forms.iter().map(beginning));
         let pattern = |(form, number): &(Form, usize)| (*number, form.edges());
         self.patterns = forms.iter().map(pattern).collect();
         if !forms.is_empty() {

@@ -9,10 +9,16 @@ use super::block::{Block, Step};
 use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
 use super::scan::{Mark, Scanned, fingerprint, is_chosen, joined, key_line, scan, scan_readings};
-use super::view::{is_dressed, undressed};
+use super::view::{is_dressed, may_hold_escapes, undressed};
 
 /// What stands for a whole line.
 pub(super) const LINE: &str = "[REDACTED]";
+
+/// Returns what stands for this line, with the carriage return that belongs to its end.
+fn taken(line: &str) -> String {
+    let end = if line.ends_with('\r') { "\r" } else { "" };
+    format!("{LINE}{end}")
+}
 
 /// What is carried from line to line.
 #[derive(Debug, Default)]
@@ -26,12 +32,23 @@ pub(super) struct Lines {
     held: Held,
     /// The marker of the key whose body is being read.
     key_marker: Option<String>,
+    /// Every line with an escape is looked at, whatever the first look says of it.
+    is_careful: bool,
 }
 
 impl Lines {
+    /// Returns the state before a text that is short enough to be looked at line by line.
+    pub(super) fn careful(ordinals: Ordinals) -> Self {
+        Self {
+            is_careful: true,
+            ordinals,
+            ..Self::default()
+        }
+    }
+
     /// Says whether the next line is to be looked at whatever it holds.
     pub(super) const fn is_waiting(&self) -> bool {
-        self.block.is_open() || !self.held.is_empty()
+        self.is_careful || self.block.is_open() || !self.held.is_empty()
     }
 
     /// Offers the next complete line and says whether it is held back. Gives every line that was
@@ -86,7 +103,7 @@ impl Lines {
         if let Some(rule) = scanned.whole {
             self.findings
                 .add(self.number + 1, rules.id(rule), line.len());
-            return Some(LINE.to_owned());
+            return Some(taken(line));
         }
         (!scanned.marks.is_empty())
             .then(|| self.replaced(rules, line, 0, line.len(), &scanned.marks))
@@ -96,7 +113,8 @@ impl Lines {
     /// `is_known` says that it is known to be worth a look.
     pub(super) fn scanned(&mut self, rules: &Rules, line: &str, is_known: bool) -> Scanned {
         let mut scanned = Scanned::default();
-        if is_known || is_chosen(rules, line) {
+        let is_escaped = self.is_careful && may_hold_escapes(line);
+        if is_known || is_escaped || is_chosen(rules, line) {
             let dressed = is_dressed(line).then(|| undressed(line));
             scanned = scan_readings(rules, line, dressed.as_ref());
             if matches!(self.block, Block::Public { .. }) {
@@ -160,16 +178,16 @@ impl Lines {
         if !self.block.is_open() {
             self.key_marker = None;
         }
-        let (start, end, beside) = apart(&mark, scan(rules, line));
+        let (start, end, beside) = beside(rules, line, &mark);
         self.findings
             .add(self.number + 1, rules.id(mark.hit.rule), end - start);
         if rules.takes_line(mark.hit.rule) {
-            return Some(LINE.to_owned());
+            return Some(taken(line));
         }
         if let Some(rule) = beside.whole {
             self.findings
                 .add(self.number + 1, rules.id(rule), line.len() - (end - start));
-            return Some(LINE.to_owned());
+            return Some(taken(line));
         }
         let head = self.replaced(rules, line, 0, start, &beside.marks);
         let tail = self.replaced(rules, line, end, line.len(), &beside.marks);
@@ -234,8 +252,9 @@ impl Lines {
     }
 }
 
-/// Returns the span of a mark with what overlaps it, and what else was found in the line.
-fn apart(mark: &Mark, mut scanned: Scanned) -> (usize, usize, Scanned) {
+/// Returns the span of a mark with what overlaps it, and what else is found in the line.
+pub(super) fn beside(rules: &Rules, line: &str, mark: &Mark) -> (usize, usize, Scanned) {
+    let mut scanned = scan(rules, line);
     let Hit { start, end, .. } = mark.hit;
     let (mut first, mut last) = (start, end);
     scanned.marks.retain(|other| {

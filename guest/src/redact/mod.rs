@@ -24,6 +24,9 @@ mod catalogue;
 mod dump;
 mod encoded;
 mod encoding;
+#[cfg(test)]
+mod escape_tests;
+mod escaped;
 mod findings;
 mod forms;
 mod header;
@@ -66,6 +69,7 @@ use crate::fault::{Fault, FaultCode};
 pub use self::args::redact_args;
 pub use self::audit::{Audited, Auditor, Sighting};
 pub use self::catalogue::{RuleInfo, rule_set_digest};
+pub(crate) use self::findings::Ordinals;
 pub use self::findings::{Findings, LineFinding};
 pub use self::stream::{Redactor, Sink, Telling};
 pub use self::user::{Scope, UserRule};
@@ -80,13 +84,29 @@ pub struct RedactionPolicy {
     pub scopes: BTreeMap<String, Scope>,
     /// Variables whose values are secret whatever their names say.
     pub variables: Vec<String>,
-    /// Files of variables, relative to the policy; the host reads them.
+    /// Files of variables, relative to the policy; the host reads them. One that may be absent
+    /// ends with a question mark.
     pub env_files: Vec<String>,
     /// Rules beside the built-in ones.
     pub rules: Vec<UserRule>,
 }
 
+/// Ends the name of a file that may be absent.
+const MAY_BE_ABSENT: char = '?';
+
 impl RedactionPolicy {
+    /// Returns the files of variables that must be there, and those that may be absent.
+    pub(crate) fn files(&self) -> (Vec<&str>, Vec<&str>) {
+        let mut files = (Vec::new(), Vec::new());
+        for name in &self.env_files {
+            match name.strip_suffix(MAY_BE_ABSENT) {
+                Some(name) => files.1.push(name),
+                None => files.0.push(name.as_str()),
+            }
+        }
+        files
+    }
+
     /// Checks what does not belong to a single rule.
     fn check(&self, user: &[user::Compiled]) -> Result<(), Fault> {
         let is_known =
@@ -101,6 +121,7 @@ impl RedactionPolicy {
         ] {
             let at = names
                 .iter()
+                .map(|name| name.strip_suffix(MAY_BE_ABSENT).unwrap_or(name))
                 .position(|name| name.is_empty() || name.contains(['\0', '\n']));
             if let Some(index) = at {
                 let key = format!("redaction.{key}[{index}]");
@@ -243,23 +264,19 @@ impl Rules {
 
 /// Redacts a whole text and returns it with what was found.
 ///
-/// In a pattern or a quoted command the punctuation of a secret can be escaped. Where what is left
-/// tells more without such escapes, it loses them, and that as well.
+/// Of a text that comes as a whole every line with an escape is looked at: it is a command, an
+/// address or a message, and what it holds may be written in any spelling.
 #[must_use]
 pub fn redact(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
-    let (clean, findings) = redact_as_it_stands(rules, text);
-    let Some(plain) = view::without_backslashes(&clean) else {
-        return (clean, findings);
-    };
-    let (plain, more) = redact_as_it_stands(rules, &plain);
-    if more.count() > 0 {
-        (plain, findings.and(more))
-    } else {
-        (clean, findings)
-    }
+    redact_on(rules, text, &mut Ordinals::default())
 }
 
-fn redact_as_it_stands(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
+/// Redacts a text of several, whose secrets are numbered together.
+pub(crate) fn redact_on(
+    rules: &Rc<Rules>,
+    text: &str,
+    ordinals: &mut Ordinals,
+) -> (String, Findings) {
     struct Text(String);
     impl Sink for Text {
         fn text(&mut self, text: &str) {
@@ -271,8 +288,10 @@ fn redact_as_it_stands(rules: &Rc<Rules>, text: &str) -> (String, Findings) {
         }
     }
     let mut sink = Text(String::with_capacity(text.len()));
-    let mut redactor = Redactor::new(Rc::clone(rules));
+    let mut redactor = Redactor::careful(Rc::clone(rules), std::mem::take(ordinals));
     redactor.push(text, &mut sink);
     redactor.finish(&mut sink);
-    (sink.0, redactor.into_findings())
+    let (findings, reached) = redactor.into_parts();
+    *ordinals = reached;
+    (sink.0, findings)
 }

@@ -10,7 +10,7 @@ use super::bytes::text;
 use super::hit::{Family, Hit, RuleRef};
 use super::tokens::TOKENS;
 use super::user;
-use super::view::{View, is_dressed, undressed, unescaped};
+use super::view::{View, each_unescaped, is_dressed, undressed, without_backspaces};
 use super::words::Action;
 use super::{Rules, address, base, encoded, header, keyed, shape};
 
@@ -48,29 +48,30 @@ pub(super) fn scan(rules: &Rules, line: &str) -> Scanned {
 /// that is another.
 pub(super) fn scan_readings(rules: &Rules, line: &str, dressed: Option<&View>) -> Scanned {
     let mut marks = Vec::new();
-    if let Some(view) = dressed {
-        read(rules, &view.text, &mut marks, |start, end| {
-            view.original(start, end)
-        });
-        if let Some(inner) = unescaped(&view.text) {
-            read(rules, &inner.text, &mut marks, |start, end| {
-                through(view, &inner, start, end)
-            });
-        }
-    } else {
-        read(rules, line, &mut marks, |start, end| (start, end));
-        if let Some(view) = unescaped(line) {
-            read(rules, &view.text, &mut marks, |start, end| {
-                view.original(start, end)
-            });
-        }
-    }
+    each_reading(line, dressed, |text, original| {
+        read(rules, text, &mut marks, original);
+    });
     settle(rules, marks)
 }
 
-fn through(outer: &View, inner: &View, start: usize, end: usize) -> (usize, usize) {
-    let (start, end) = inner.original(start, end);
-    outer.original(start, end)
+/// Calls `each` with every reading of a line and the way back from its positions.
+pub(super) fn each_reading(
+    line: &str,
+    dressed: Option<&View>,
+    mut each: impl FnMut(&str, &dyn Fn(usize, usize) -> (usize, usize)),
+) {
+    let base = dressed.map_or(line, |view| view.text.as_str());
+    let original = |start, end| dressed.map_or((start, end), |view| view.original(start, end));
+    each(base, &original);
+    if let Some(view) = dressed.and_then(|_| without_backspaces(line)) {
+        each(&view.text, &|start, end| view.original(start, end));
+    }
+    each_unescaped(base, |inner| {
+        each(&inner.text, &|start, end| {
+            let (start, end) = inner.original(start, end);
+            original(start, end)
+        });
+    });
 }
 
 /// Looks through one reading; `original` gives the way back.
@@ -259,9 +260,11 @@ pub(super) fn joined(mut marks: Vec<Mark>) -> Vec<Mark> {
 }
 
 fn join(last: &mut Mark, mark: Mark) {
+    // Of two readings of one secret the longer one tells it from others.
+    let is_longer = mark.hit.rule == last.hit.rule && mark.hit.end > last.hit.end;
     last.hit.end = last.hit.end.max(mark.hit.end);
     last.hit.from = last.hit.from.min(mark.hit.from);
-    if mark.hit.rule < last.hit.rule {
+    if mark.hit.rule < last.hit.rule || is_longer {
         last.hit.rule = mark.hit.rule;
         last.digest = mark.digest;
     }

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Rules;
 use super::ahead::Ahead;
-use super::findings::Findings;
+use super::findings::{Findings, Ordinals};
 use super::lines::{LINE, Lines};
 use super::scan::Scanned;
 use super::window::{WINDOW, cut_of};
@@ -81,6 +81,15 @@ impl Redactor {
             given: 0,
             long: Long::No,
             sifted: Sifted::default(),
+        }
+    }
+
+    /// Starts at the beginning of a text in which every line with an escape is looked at, and in
+    /// which secrets have the numbers that they have already.
+    pub(super) fn careful(rules: Rc<Rules>, ordinals: Ordinals) -> Self {
+        Self {
+            lines: Lines::careful(ordinals),
+            ..Self::new(rules)
         }
     }
 
@@ -156,6 +165,11 @@ impl Redactor {
         self.lines.findings
     }
 
+    /// Returns what was found, and the numbers of the secrets so far.
+    pub(super) fn into_parts(self) -> (Findings, Ordinals) {
+        (self.lines.findings, self.lines.ordinals)
+    }
+
     const fn is_within_line(&self) -> bool {
         !self.pending.is_empty() || !matches!(self.long, Long::No)
     }
@@ -215,7 +229,10 @@ impl Redactor {
         let mut text = text;
         while !text.is_empty() {
             match self.long {
-                Long::Gone => return,
+                Long::Gone => {
+                    self.keep_end(text);
+                    return;
+                }
                 Long::Swallowed => {
                     let end = text
                         .find(|character: char| {
@@ -242,6 +259,14 @@ impl Redactor {
         }
     }
 
+    /// Keeps of a line that is gone what may belong to its end.
+    fn keep_end(&mut self, text: &str) {
+        self.pending.clear();
+        if text.ends_with('\r') {
+            self.pending.push('\r');
+        }
+    }
+
     /// Judges a full window of a long line and gives the part in which nothing is open.
     fn window(&mut self, sink: &mut impl Sink) {
         self.give_held(true, sink);
@@ -253,6 +278,7 @@ impl Redactor {
             }
         };
         if self.take_line(&scanned, &window, self.long, sink) {
+            self.keep_end(&window);
             return;
         }
         let cut = cut_of(&window, self.given, &scanned.marks);
@@ -313,18 +339,28 @@ impl Redactor {
             },
             Long::Given => {
                 let scanned = self.lines.scanned(&self.rules, &line, false);
-                if !self.take_line(&scanned, &line, long, sink) {
+                if self.take_line(&scanned, &line, long, sink) {
+                    give_end(&line, sink);
+                } else {
                     let redacted =
                         self.lines
                             .replaced(&self.rules, &line, given, line.len(), &scanned.marks);
                     sink.text(&redacted);
                 }
             }
-            Long::Swallowed | Long::Gone => {}
+            Long::Gone => give_end(&line, sink),
+            Long::Swallowed => {}
         }
         self.long = Long::No;
         self.given = 0;
         false
+    }
+}
+
+/// Gives the carriage return that belongs to the end of a line that is gone.
+fn give_end(line: &str, sink: &mut impl Sink) {
+    if line.ends_with('\r') {
+        sink.text("\r");
     }
 }
 

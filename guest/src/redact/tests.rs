@@ -358,7 +358,7 @@ fn redacting_twice_changes_nothing() {
 }
 
 /// Fragments that rules look for, and what makes trouble for positions.
-const FRAGMENTS: [&str; 60] = [
+const FRAGMENTS: [&str; 68] = [
     "password",
     "=",
     ":",
@@ -419,6 +419,14 @@ const FRAGMENTS: [&str; 60] = [
     "Private-Lines: 2",
     ":AA",
     "|",
+    "\\_",
+    "%5F",
+    "&#45;",
+    "sk\\_live\\_",
+    "\\u001b[1m",
+    "\u{8}",
+    "\r\n",
+    "pass\\\":\\\"",
 ];
 
 #[test]
@@ -435,7 +443,7 @@ fn any_text_gives_the_same_answer_in_any_pieces() {
         let text: String = (0..next(40) + 1)
             .map(|_| FRAGMENTS[next(FRAGMENTS.len())])
             .collect();
-        let whole = redact_as_it_stands(&rules, &text);
+        let whole = in_pieces(&rules, &text, text.len());
         assert_eq!(
             whole.0.matches('\n').count(),
             text.matches('\n').count(),
@@ -518,4 +526,41 @@ fn glued_names_are_no_name_and_take_no_time_of_their_own() {
     let rules = compiled(Mode::Standard, &[]);
     let glued = "password".repeat(7_000);
     assert_eq!(redact(&rules, &glued).0, glued);
+}
+
+#[test]
+fn a_line_keeps_its_end_whatever_is_taken_of_it() {
+    let rules_of_modes = [Mode::Standard, Mode::Span, Mode::Line].map(|mode| compiled(mode, &[]));
+    let long = format!(
+        "{} password=q7Xk2m9vR {}",
+        "x ".repeat(40_000),
+        "y ".repeat(40_000)
+    );
+    let early = format!("password=q7Xk2m9vR {}", "x".repeat(200_000));
+    let key = [
+        "-----BEGIN PRIVATE",
+        " KEY-----\r\n",
+        &"MIIEpAIBAAKCAQEAaOuSirjOtsMlnsRkgOpKqTLI7HlGsdgf\r\n".repeat(4),
+        "-----END PRIVATE KEY-----",
+    ]
+    .concat();
+    for rules in &rules_of_modes {
+        let examples = rules.rows().into_iter().map(|rule| rule.example);
+        let more = [long.clone(), early.clone(), key.clone()];
+        for text in examples.chain(more) {
+            let text = format!("{text}\r\nnext\r\n");
+            for size in [text.len(), 1000] {
+                let (redacted, findings) = in_pieces(rules, &text, size);
+                assert_eq!(
+                    redacted.matches("\r\n").count(),
+                    text.matches("\r\n").count(),
+                    "{findings:?}"
+                );
+                assert_eq!(
+                    redacted.matches('\r').count(),
+                    redacted.matches('\n').count()
+                );
+            }
+        }
+    }
 }

@@ -73,14 +73,15 @@ impl View {
     }
 }
 
-/// Says whether the line holds an escape sequence, a backspace, or a character without width.
+/// Says whether the line holds an escape sequence, a backspace, another control character, or a
+/// character without width.
 pub(super) fn is_dressed(line: &str) -> bool {
     // Most lines hold nothing but printable ASCII, which takes a loop without branches to see.
-    let is_odd = |byte: u8| u8::from(byte < 0x20) | u8::from(byte >= 0x80);
+    let is_odd = |byte: u8| u8::from(byte < 0x20) | u8::from(byte >= 0x7f);
     line.bytes().fold(0, |any, byte| any | is_odd(byte)) != 0
         && (line
             .bytes()
-            .any(|byte| byte < 0x20 && byte != b'\t' && byte != b'\r')
+            .any(|byte| byte < 0x20 && !matches!(byte, b'\t' | b'\r' | b'\n') || byte == 0x7f)
             || line.contains(is_invisible))
 }
 
@@ -102,12 +103,13 @@ pub(super) fn undressed(line: &str) -> View {
         let next = position + character.len_utf8();
         match character {
             '\u{1b}' => position = sequence_end(bytes, next),
+            '\u{9b}' => position = control_end(bytes, next),
             '\u{8}' => {
                 view.pop();
                 position = next;
             }
             _ if is_invisible(character) => position = next,
-            _ if character < ' ' && character != '\t' && character != '\r' => position = next,
+            _ if character < ' ' && character != '\n' || character == '\u{7f}' => position = next,
             _ => {
                 view.push_plain(text(line, position, next), position);
                 position = next;
@@ -117,10 +119,27 @@ pub(super) fn undressed(line: &str) -> View {
     view
 }
 
+/// Returns the line as `undressed` does, but with what is overstruck, where it has backspaces:
+/// not every reader acts on them.
+pub(super) fn without_backspaces(line: &str) -> Option<View> {
+    // Another control character, which is as long, only goes.
+    line.contains('\u{8}')
+        .then(|| undressed(&line.replace('\u{8}', "\u{1}")))
+}
+
 const fn is_invisible(character: char) -> bool {
     matches!(
         character,
-        '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{9b}'
+        '\u{80}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
     )
 }
 
@@ -128,16 +147,7 @@ const fn is_invisible(character: char) -> bool {
 fn sequence_end(bytes: &[u8], from: usize) -> usize {
     let mut position = from;
     match at(bytes, position) {
-        b'[' => {
-            position += 1;
-            while matches!(at(bytes, position), 0x20..=0x3f) {
-                position += 1;
-            }
-            if matches!(at(bytes, position), 0x40..=0x7e) {
-                position += 1;
-            }
-            position
-        }
+        b'[' => control_end(bytes, position + 1),
         b']' | b'P' | b'_' | b'^' => {
             position += 1;
             while let Some(byte) = bytes.get(position) {
@@ -161,54 +171,51 @@ fn sequence_end(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// Returns the line with its backslash, percent and XML escapes resolved, as often as they are
-/// nested (up to four times), or nothing where it has none.
-pub(super) fn unescaped(line: &str) -> Option<View> {
-    let mut view: Option<View> = None;
-    for _ in 0..4 {
-        let current = view.as_ref().map_or(line, |view| view.text.as_str());
-        if !may_hold_escapes(current) {
-            break;
-        }
-        let Some(next) = unescape_once(current) else {
-            break;
-        };
-        view = Some(match view {
-            Some(inner) => next.through(&inner),
-            None => next,
-        });
-    }
-    view
+/// Returns where the control sequence ends whose parameters begin at `from`.
+fn control_end(bytes: &[u8], from: usize) -> usize {
+    let end = run_end(bytes, from, |byte| matches!(byte, 0x20..=0x3f));
+    end + usize::from(matches!(at(bytes, end), 0x40..=0x7e))
 }
 
-/// Returns a text without the backslashes before punctuation and blanks, or nothing where it has
-/// none.
-pub(super) fn without_backslashes(text: &str) -> Option<String> {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        let escapes = after.starts_with(is_escaped);
-        plain.push_str(before);
-        if !escapes {
-            plain.push('\\');
-        }
-        let escaped = after.chars().next().filter(|_| escapes);
-        plain.extend(escaped);
-        rest = after
-            .get(escaped.map_or(0, char::len_utf8)..)
-            .unwrap_or_default();
+/// How often escapes are resolved that are nested.
+const NESTED: usize = 8;
+
+/// Calls `each` with every further reading of a text: with its backslash, percent and XML escapes
+/// resolved once, twice and so on, and then without what this made of escape sequences.
+pub(super) fn each_unescaped(text: &str, mut each: impl FnMut(&View)) {
+    let mut view: Option<View> = None;
+    for _ in 0..NESTED {
+        let current = view.as_ref().map_or(text, |view| view.text.as_str());
+        let Some(next) = unescape_once(current) else {
+            return;
+        };
+        let next = match &view {
+            Some(inner) => next.through(inner),
+            None => next,
+        };
+        each(&next);
+        let next = if is_dressed(&next.text) {
+            if let Some(plain) = without_backspaces(&next.text) {
+                each(&plain.through(&next));
+            }
+            let plain = undressed(&next.text).through(&next);
+            each(&plain);
+            plain
+        } else {
+            next
+        };
+        view = Some(next);
     }
-    plain.push_str(rest);
-    (plain.len() < text.len()).then_some(plain)
+}
+
+/// Says whether a text may read otherwise without its escapes.
+pub(super) fn may_hold_escapes(text: &str) -> bool {
+    next_escape(text.as_bytes(), 0).is_some()
 }
 
 /// What pattern languages and shells let a backslash stand before without a meaning of its own.
 fn is_escaped(letter: char) -> bool {
     letter == ' ' || letter.is_ascii_punctuation()
-}
-
-fn may_hold_escapes(line: &str) -> bool {
-    next_escape(line.as_bytes(), 0).is_some()
 }
 
 fn next_escape(bytes: &[u8], from: usize) -> Option<usize> {
@@ -217,6 +224,8 @@ fn next_escape(bytes: &[u8], from: usize) -> Option<usize> {
 
 fn unescape_once(line: &str) -> Option<View> {
     let bytes = line.as_bytes();
+    // Most lines hold none, and need no room.
+    next_escape(bytes, 0)?;
     let mut view = View::with_capacity(line.len());
     let mut changed = false;
     let mut position = 0;
@@ -249,13 +258,24 @@ fn backslash(bytes: &[u8], position: usize) -> Option<(char, usize)> {
         b'n' => '\n',
         b'r' => '\r',
         b't' => '\t',
+        b'e' if at(bytes, position + 2) == b'[' => '\u{1b}',
+        b'0' | b'1' => {
+            let digits = part(bytes, position + 1, position + 4);
+            return Some((character(number(digits, 3, 8)?)?, position + 4));
+        }
+        b'u' if at(bytes, position + 2) == b'{' => {
+            let end = run_end(bytes, position + 3, |byte| byte.is_ascii_hexdigit());
+            let digits = part(bytes, position + 3, end);
+            let code = number(digits, digits.len(), 16).filter(|_| at(bytes, end) == b'}')?;
+            return Some((character(code)?, end + 1));
+        }
         b'u' => {
-            let code = hex(part(bytes, position + 2, position + 6), 4)?;
-            return Some((ascii(code)?, position + 6));
+            let code = number(part(bytes, position + 2, position + 6), 4, 16)?;
+            return Some((character(code)?, position + 6));
         }
         b'x' => {
-            let code = hex(part(bytes, position + 2, position + 4), 2)?;
-            return Some((ascii(code)?, position + 4));
+            let code = number(part(bytes, position + 2, position + 4), 2, 16)?;
+            return Some((character(code)?, position + 4));
         }
         // JSON escapes quotes and slashes, patterns and shells any punctuation.
         mark if is_escaped(char::from(mark)) => char::from(mark),
@@ -265,52 +285,53 @@ fn backslash(bytes: &[u8], position: usize) -> Option<(char, usize)> {
 }
 
 fn percent(bytes: &[u8], position: usize) -> Option<(char, usize)> {
-    let code = hex(part(bytes, position + 1, position + 3), 2)?;
-    Some((ascii(code)?, position + 3))
+    let code = number(part(bytes, position + 1, position + 3), 2, 16)?;
+    Some((character(code)?, position + 3))
 }
 
 fn entity(bytes: &[u8], position: usize) -> Option<(char, usize)> {
-    const ENTITIES: [(&[u8], char); 10] = [
+    const ENTITIES: [(&[u8], char); 6] = [
         (b"&quot;", '"'),
-        (b"&#34;", '"'),
-        (b"&#x22;", '"'),
-        (b"&#39;", '\''),
-        (b"&#x27;", '\''),
         (b"&apos;", '\''),
         (b"&amp;", '&'),
         (b"&lt;", '<'),
         (b"&gt;", '>'),
-        (b"&#61;", '='),
+        (b"&lowbar;", '_'),
     ];
+    if at(bytes, position + 1) == b'#' {
+        let is_hex = matches!(at(bytes, position + 2), b'x' | b'X');
+        let start = position + 2 + usize::from(is_hex);
+        let end = run_end(bytes, start, |byte| byte.is_ascii_hexdigit());
+        let digits = part(bytes, start, end);
+        let code = number(digits, digits.len(), if is_hex { 16 } else { 10 })?;
+        return (at(bytes, end) == b';').then_some((character(code)?, end + 1));
+    }
     ENTITIES.iter().find_map(|(entity, character)| {
         super::bytes::has_at(bytes, position, entity)
             .then_some((*character, position + entity.len()))
     })
 }
 
-fn hex(digits: &[u8], length: usize) -> Option<u32> {
-    if digits.len() != length || !digits.iter().all(u8::is_ascii_hexdigit) {
+/// Reads so many digits of this base as a number.
+fn number(digits: &[u8], length: usize, base: u32) -> Option<u32> {
+    let are_digits = digits.iter().all(|byte| char::from(*byte).is_digit(base));
+    if digits.len() != length || !are_digits {
         return None;
     }
-    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, base).ok()
 }
 
-fn ascii(code: u32) -> Option<char> {
-    char::from_u32(code).filter(|character| character.is_ascii() && *character != '\0')
+/// Returns the character of this code where it matters to a reading: an ASCII one, or one that
+/// is not seen.
+fn character(code: u32) -> Option<char> {
+    char::from_u32(code)
+        .filter(|character| character.is_ascii() || is_invisible(*character))
+        .filter(|character| *character != '\0')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_backslash_goes_only_from_before_punctuation() {
-        let plain = |text| without_backslashes(text);
-        assert_eq!(plain(r"a\.b\\c\d\"), Some(r"a.b\c\d\".to_owned()));
-        assert_eq!(plain(r"a\\\_"), Some(r"a\_".to_owned()));
-        assert_eq!(plain("a\\\nb"), None);
-        assert_eq!(plain(r"\w+ \d\é"), None);
-    }
 
     #[test]
     fn a_complete_sequence_goes_with_its_final_letter() {
@@ -319,18 +340,56 @@ mod tests {
         assert_eq!(view.original(0, 3), (5, 12));
     }
 
+    fn readings(line: &str) -> Vec<String> {
+        let mut readings = Vec::new();
+        each_unescaped(line, |view| readings.push(view.text.clone()));
+        readings
+    }
+
     #[test]
-    fn nested_escapes_are_resolved_with_their_way_back() {
+    fn nested_escapes_are_resolved_one_by_one_with_their_way_back() {
         let line = r#"{\\\"a\\\":1}"#;
-        let view = unescaped(line).unwrap();
-        assert_eq!(view.text, r#"{"a":1}"#);
-        assert_eq!(view.original(1, 2), (1, 5));
+        let mut spans = Vec::new();
+        each_unescaped(line, |view| {
+            spans.push((view.text.clone(), view.original(1, 2)));
+        });
+        let first = (r#"{\"a\":1}"#.to_owned(), (1, 3));
+        assert_eq!(spans, [first, (r#"{"a":1}"#.to_owned(), (1, 5))]);
     }
 
     #[test]
     fn a_line_without_escapes_has_no_second_reading() {
-        assert!(unescaped("100% sure & done").is_none());
-        assert_eq!(unescaped(r"a\.b\_c\ d\w").unwrap().text, r"a.b_c d\w");
+        assert!(readings("100% sure & done").is_empty());
+        assert_eq!(readings(r"a\.b\_c\ d\w"), [r"a.b_c d\w"]);
+    }
+
+    #[test]
+    fn a_character_is_read_in_every_spelling() {
+        for spelling in [
+            r"\_", "%5F", "&#95;", "&#x5f;", "&lowbar;", r"\u005f", r"\x5F", r"\u{5f}", r"\137",
+        ] {
+            assert_eq!(readings(&format!("a{spelling}b")), ["a_b"], "{spelling}");
+        }
+        for none in [
+            r"\q", "%5", "%zz", "&#;", "&#95", "&#xzz;", r"\u{}", r"\u{5f", r"\x5", r"\19",
+        ] {
+            assert!(readings(none).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn escape_sequences_that_were_escaped_themselves_go_last() {
+        for sequence in [
+            r"\u001b[31m",
+            r"\x1b[31m",
+            r"\e[31m",
+            r"\033[31m",
+            r"\u{1b}[31m",
+        ] {
+            let readings = readings(&format!("a{sequence}b"));
+            assert_eq!(readings, ["a\u{1b}[31mb", "ab"], "{sequence}");
+        }
+        assert_eq!(readings(r"a\u{1}b\nc"), ["a\u{1}b\nc", "ab\nc"]);
     }
 
     #[test]

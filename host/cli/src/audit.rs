@@ -32,9 +32,10 @@ const LISTED: usize = 100_000;
 /// List what redaction finds in logs and records, without showing it
 ///
 /// Findings are told by rule, place and a keyed fingerprint: equal secrets have equal
-/// fingerprints under one key, and without the key a fingerprint tells nothing. Suspects look
-/// like a secret by their characters alone, and no rule covers them. gzip is unpacked. Exits 1
-/// where a record file holds something unredacted, 2 where a file cannot be read, else 0.
+/// fingerprints under one key, and without the key a fingerprint tells nothing. Suspects are
+/// covered by no rule: they look like a secret by their characters alone, or are words or a
+/// number behind the name of a password. gzip is unpacked. Exits 1 where a record file holds
+/// something unredacted, 2 where a file cannot be read, else 0.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// A file with 16 to 4096 secret bytes that make the fingerprints, to compare audits

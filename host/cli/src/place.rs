@@ -7,7 +7,7 @@ use clap::Args;
 use feedback_host::component::Component;
 use feedback_host::project::{self, Project};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 
 /// The file that `--component` names. It stands before or behind every command's name, and its
 /// texts are read in more than one place, so it is kept here.
@@ -25,6 +25,24 @@ pub(crate) fn choose(component: Option<PathBuf>) {
 pub(crate) fn component() -> Result<Component, String> {
     project::component(Path::new("."), GIVEN.get().map(PathBuf::as_path))
         .map_err(|error| error.to_string())
+}
+
+/// Tells of files of variables that the policy names and that are not there: a name that is
+/// mistyped would protect nothing.
+pub(crate) fn warn_of_absent_files(project: &Project) {
+    for path in project.env_files.absent() {
+        warn(absent_file(path));
+    }
+}
+
+/// Says that a file of variables is not there, and what to do.
+pub(crate) fn absent_file(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    format!(
+        "`redaction.env_files` names `{}`, which is not there: nothing that it should hold is hidden; a name that may be absent ends with `?` (`{}?`)",
+        path.display(),
+        name.display()
+    )
 }
 
 /// The option that every command over a store shares.

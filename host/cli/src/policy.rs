@@ -2,13 +2,16 @@
 //!
 //! The component reads the policy; this page only shows what it made of it.
 
+mod check;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use feedback_host::component::{CallError, Component, PolicyError, Session};
-use feedback_host::inputs;
-use feedback_host::project::{POLICY_FILE, Project, ProjectError, read_policy};
+use feedback_host::project::{
+    POLICY_FILE, Project, ProjectError, RECORD_FILE, env_files, read_policy,
+};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{self, Failure};
@@ -18,7 +21,8 @@ use crate::texts;
 /// Show the policy in force: every key of feedback.json, and where its value comes from
 ///
 /// Nothing runs under a policy that is not valid. `--check` says what is wrong: the key, what was
-/// expected there, and its line and column.
+/// expected there, and its line and column. It warns of what is valid and does nothing here:
+/// inputs that match no file, folders and files of variables that are not there.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Only check a policy [default: the nearest feedback.json upward]: exit 0 valid, 1 not, 2 there
@@ -69,8 +73,19 @@ fn check(file: Option<&Path>) -> Result<String, Failure> {
         }
     })?;
     let effective = effective(&mut session)?;
-    for patterns in all_inputs(&effective) {
-        inputs::check(&patterns).map_err(|error| invalid(&error))?;
+    let folder = path.canonicalize().unwrap_or(path.clone());
+    let folder = folder.parent().unwrap_or(Path::new("/"));
+    let settings = session.settings().map_err(Failure::undecided)?;
+    let env_files = env_files(folder, &settings).map_err(|error| invalid(&error))?;
+    let policy: check::Policy = serde_json::from_value(effective)
+        .map_err(|error| Failure::undecided(format!("the component's policy: {error}")))?;
+    let here = check::Here {
+        folder,
+        record_file: &folder.join(RECORD_FILE),
+    };
+    let warnings = check::check(&policy, &here).map_err(|error| invalid(&error))?;
+    for warning in check::absent(env_files.absent()).iter().chain(&warnings) {
+        failure::warn(format_args!("warning: {warning}"));
     }
     Ok(texts::redacted(&format!("valid: {}", path.display())))
 }
@@ -86,18 +101,6 @@ fn nearest(component: &Component) -> Result<(PathBuf, String), Failure> {
         Err(error @ ProjectError::Policy { .. }) => Err(Failure::invalid(error)),
         Err(error) => Err(Failure::undecided(error)),
     }
-}
-
-/// The lists of input patterns that a policy holds.
-fn all_inputs(effective: &Value) -> Vec<Vec<String>> {
-    let list = |value: &Value| serde_json::from_value(value.clone()).unwrap_or_default();
-    let gate = effective.get("gate");
-    let requirements = gate.and_then(|gate| gate.get("requirements")?.as_array());
-    let of_requirements = requirements.into_iter().flatten();
-    let all = gate.into_iter().chain(of_requirements);
-    all.filter_map(|holder| holder.get("inputs"))
-        .map(list)
-        .collect()
 }
 
 fn effective(session: &mut Session) -> Result<Value, Failure> {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::budget::Budget;
 use crate::failure::{self, DIFFERENT, Failure};
 use crate::gate;
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::show::not_found;
 use crate::texts::{self, Onward};
 
@@ -58,6 +58,7 @@ pub(crate) struct Arguments {
 /// Prints whether both are the same.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (component, project) = arguments.place.open(Failure::undecided)?;
+    place::warn_of_absent_files(&project);
     let line = find(&project, &arguments.id)?;
     let record: Value = serde_json::from_str(&line)
         .map_err(|error| Failure::undecided(format!("record `{}`: {error}", arguments.id)))?;

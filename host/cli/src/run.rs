@@ -15,7 +15,7 @@ use crate::inputs;
 use crate::invocation::Invocation;
 use crate::live::Live;
 use crate::notices;
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::signals;
 use crate::summary;
 use crate::tee::Tee;
@@ -112,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut control =
         signals::control().map_err(|error| Failure::runner(format!("signals: {error}")))?;
     let (component, project) = arguments.place.open(fail)?;
+    place::warn_of_absent_files(&project);
     let inputs = inputs::relative(&project, &arguments.inputs)?;
     let runner = Runner::new(component, project).with_store_options(arguments.durability.into());
     let expect = arguments.expectations.list().map_err(Failure::runner)?;

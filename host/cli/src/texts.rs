@@ -24,6 +24,7 @@ pub(crate) const PIECE: usize = 64 * 1024;
 pub(crate) fn session(mode: Option<&str>) -> Result<Session, Failure> {
     let component = place::component().map_err(Failure::undecided)?;
     let project = Project::find(&component, Path::new("."), None).map_err(Failure::undecided)?;
+    place::warn_of_absent_files(&project);
     let known = known_values(std::env::vars_os(), &project.env_files);
     let policy = match mode {
         None => project.policy,

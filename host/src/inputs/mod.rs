@@ -106,7 +106,7 @@ impl Inputs {
     /// # Errors
     /// Where a pattern is none or matches nothing, git does not answer, or a file cannot be read.
     pub fn look(&self, patterns: &[String]) -> Result<Look, InputsError> {
-        let paths = found::find(&self.folder, &self.record_file, patterns)?;
+        let paths = self.paths(patterns)?;
         let mut cache = Cache::open(&self.record_file);
         let items = content::read_all(&self.folder, &paths, &cache)?;
         if items.is_empty() {
@@ -117,6 +117,20 @@ impl Inputs {
         }
         cache.learn(&items);
         Ok(Look::new(sight(&items), &items))
+    }
+}
+
+impl Inputs {
+    /// Looks for the files that the patterns name, and opens none.
+    ///
+    /// # Errors
+    /// Where a pattern is none or matches nothing, git does not answer, or a folder cannot be read.
+    pub fn find(&self, patterns: &[String]) -> Result<(), InputsError> {
+        self.paths(patterns).map(drop)
+    }
+
+    fn paths(&self, patterns: &[String]) -> Result<Vec<PathBuf>, InputsError> {
+        found::find(&self.folder, &self.record_file, patterns)
     }
 }
 

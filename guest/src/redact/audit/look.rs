@@ -5,9 +5,9 @@
 use std::rc::Rc;
 
 use super::super::catalogue::KNOWN_ID;
-use super::super::hit::{Family, RuleRef};
-use super::super::lines::Lines;
-use super::super::scan::Scanned;
+use super::super::hit::{Family, Hit, RuleRef};
+use super::super::lines::{Lines, beside};
+use super::super::scan::{Mark, Scanned, joined};
 use super::super::{Rules, bytes};
 use super::tag::Tagger;
 use super::{Sighting, characters, suspect};
@@ -30,6 +30,18 @@ pub(super) struct Found {
     pub(super) is_key: bool,
 }
 
+const KEY: RuleRef = RuleRef::Family(Family::PrivateKey);
+
+impl Found {
+    /// Leaves out the line of a private key that the line before is a part of too: a key is told
+    /// once. What stands beside it is told all the same.
+    pub(super) fn go_on(&mut self, was_key: bool) {
+        if was_key && self.is_key {
+            self.scanned.marks.retain(|mark| mark.hit.rule != KEY);
+        }
+    }
+}
+
 /// The rules, and the key for tags.
 #[derive(Debug)]
 pub(super) struct Look {
@@ -47,11 +59,19 @@ impl Look {
             };
         };
         let rule = mark.hit.rule;
+        let (start, end, beside) = beside(&self.rules, line, &mark);
+        let hit = Hit {
+            start,
+            end,
+            ..mark.hit
+        };
+        let mut marks = beside.marks;
+        marks.push(Mark { hit, ..mark });
         Found {
-            is_key: rule == RuleRef::Family(Family::PrivateKey),
+            is_key: rule == KEY,
             scanned: Scanned {
-                marks: vec![mark],
-                whole: self.rules.takes_line(rule).then_some(rule),
+                marks: joined(marks),
+                whole: self.rules.takes_line(rule).then_some(rule).or(beside.whole),
             },
         }
     }
@@ -71,7 +91,7 @@ impl Look {
             .map(|mark| (mark.hit.start, mark.hit.end, Some(mark.hit.rule)))
             .collect();
         if !found.is_key {
-            suspect::each(line, marks, |start, end| {
+            suspect::each(&self.rules, line, marks, |start, end| {
                 let at = spans.partition_point(|(before, _, _)| *before <= start);
                 spans.insert(at, (start, end, None));
             });

@@ -9,6 +9,7 @@ mod suspect;
 mod tag;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::rc::Rc;
 
@@ -32,7 +33,8 @@ const CONTEXT: usize = 256;
 /// Something that a rule found, or that looks like a secret and that no rule covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sighting {
-    /// The rule's id, or nothing for a suspect.
+    /// The rule's id, or nothing for a suspect: what looks like a secret by its characters, or is
+    /// a word behind the name of a password.
     pub rule: Option<String>,
     /// The line, from 1.
     pub line: u64,
@@ -317,11 +319,9 @@ fn complete(
         line: lines.number + 1,
         ..Place::default()
     };
-    let found = look.line(lines, line);
-    let was_in_key = std::mem::replace(in_key, found.is_key);
-    if !(found.is_key && was_in_key) {
-        look.report(&place, line, 0..line.len(), &found, seen);
-    }
+    let mut found = look.line(lines, line);
+    found.go_on(std::mem::replace(in_key, found.is_key));
+    look.report(&place, line, 0..line.len(), &found, seen);
 }
 
 fn characters(text: &str) -> u64 {

@@ -59,12 +59,11 @@ impl Walk<'_> {
         let mut lines = Lines::default();
         let mut was_key = false;
         let mut complete = |lines: &mut Lines, line: &str| {
-            let in_line = self.look.line(lines, line);
-            if !(in_line.is_key && was_key) {
-                let place = self.place(field, lines.number + 1);
-                self.look
-                    .report(&place, line, 0..line.len(), &in_line, seen);
-            }
+            let mut in_line = self.look.line(lines, line);
+            in_line.go_on(was_key);
+            let place = self.place(field, lines.number + 1);
+            self.look
+                .report(&place, line, 0..line.len(), &in_line, seen);
             was_key = in_line.is_key;
         };
         for line in text.split('\n') {

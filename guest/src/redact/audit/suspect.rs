@@ -1,10 +1,12 @@
-//! What looks like a secret by its characters alone.
+//! What looks like a secret by its characters alone, or stands where one does.
 //!
 //! It is a hint for whoever reviews the rules; nothing is redacted for it.
 
+use super::super::Rules;
 use super::super::bytes::{part, run_end};
-use super::super::scan::Mark;
+use super::super::scan::{Mark, each_reading};
 use super::super::view::{is_dressed, undressed};
+use super::words;
 
 /// Shortest text that is suspected.
 const SHORTEST: usize = 24;
@@ -13,25 +15,30 @@ const LONGEST: usize = 512;
 /// Least entropy, in bits per character.
 const ENTROPY: f64 = 3.8;
 
-/// Calls `found` with the start and the end of every suspect that no mark touches.
-pub(super) fn each(line: &str, marks: &[Mark], mut found: impl FnMut(usize, usize)) {
-    if is_dressed(line) {
-        let view = undressed(line);
-        runs(&view.text, |start, end| {
-            let (start, end) = view.original(start, end);
-            uncovered(marks, start, end, &mut found);
+/// Calls `found` with the start and the end of every suspect that no mark touches, in order.
+pub(super) fn each(rules: &Rules, line: &str, marks: &[Mark], mut found: impl FnMut(usize, usize)) {
+    let dressed = is_dressed(line).then(|| undressed(line));
+    let mut suspects: Vec<(usize, usize)> = Vec::new();
+    let mut is_first = true;
+    each_reading(line, dressed.as_ref(), |text, original| {
+        // Other readings make runs of what are none.
+        if std::mem::take(&mut is_first) {
+            runs(text, |start, end| suspects.push(original(start, end)));
+        }
+        words::each(rules, text, |start, end| {
+            suspects.push(original(start, end));
         });
-    } else {
-        runs(line, |start, end| uncovered(marks, start, end, &mut found));
-    }
-}
-
-fn uncovered(marks: &[Mark], start: usize, end: usize, found: &mut impl FnMut(usize, usize)) {
-    let is_covered = marks
-        .iter()
-        .any(|mark| mark.hit.start < end && mark.hit.end > start);
-    if !is_covered {
-        found(start, end);
+    });
+    suspects.sort_unstable();
+    let mut reached = 0;
+    for (start, end) in suspects {
+        let is_covered = marks
+            .iter()
+            .any(|mark| mark.hit.start < end && mark.hit.end > start);
+        if !is_covered && start >= reached {
+            reached = end;
+            found(start, end);
+        }
     }
 }
 

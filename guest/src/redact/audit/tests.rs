@@ -134,3 +134,33 @@ fn names_and_digests_are_no_suspects() {
         assert_eq!(audit(line), [], "{line}");
     }
 }
+
+#[test]
+fn what_stands_beside_a_value_below_its_name_is_told_as_well() {
+    let value = ["q7Xk2", "m9vR4z8"].concat();
+    let text = format!("name: DB_PASSWORD\nvalue: {value} # {}\nnext\n", token());
+    let told = |text: &str| -> Vec<_> {
+        let seen = audit(text).into_iter();
+        seen.map(|seen| (seen.line, seen.column, seen.rule.unwrap_or_default()))
+            .collect()
+    };
+    let keyed = "keyed-value".to_owned();
+    let github = "github-token".to_owned();
+    assert_eq!(told(&text), [(2, 8, keyed), (2, 23, github)]);
+}
+
+#[test]
+fn a_word_behind_the_name_of_a_password_is_a_suspect() {
+    for line in [
+        "password: sunshine",
+        r#"{"user":"me","password":"sunshine"}"#,
+        r#"{"log":"{\"password\":\"sunshine\"}"}"#,
+        "\u{1b}[1mpassword\u{1b}[0m: sunshine",
+    ] {
+        let seen = audit(line);
+        let told: Vec<_> = seen.iter().map(|seen| (&seen.rule, seen.length)).collect();
+        assert_eq!(told, [(&None, 8)], "{line}");
+        let column = usize::try_from(seen[0].column).unwrap();
+        assert_eq!(column, line.find("sunshine").unwrap() + 1);
+    }
+}
