@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::forms::{Edges, Form, forms_of};
 use super::name::meaning;
 use super::starts::Starts;
+use crate::document;
 
 /// The secret values of one environment.
 #[derive(Debug, Default)]
@@ -127,7 +128,7 @@ fn secrets_of(name: &str, value: &str) -> Vec<String> {
         return Vec::new();
     }
     if value.starts_with(['{', '['])
-        && let Ok(document) = serde_json::from_str::<Value>(value)
+        && let Some(document) = document::foreign(value)
     {
         let mut secrets = Vec::new();
         collect(&document, false, &mut secrets);
