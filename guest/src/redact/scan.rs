@@ -73,13 +73,8 @@ fn through(outer: &View, inner: &View, start: usize, end: usize) -> (usize, usiz
     outer.original(start, end)
 }
 
-/// Looks through one reading; `original` gives the way back.
-fn read(
-    rules: &Rules,
-    line: &str,
-    marks: &mut Vec<Mark>,
-    original: impl Fn(usize, usize) -> (usize, usize),
-) {
+/// Looks through one reading.
+fn hits(rules: &Rules, line: &str) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     rules.known.find(line, |number, start, end| {
         hits.push(Hit {
@@ -98,7 +93,17 @@ fn read(
     rules.anchors().each(line, |found| {
         judge(rules, line, found, &mut seen, &mut hits);
     });
-    for hit in hits {
+    hits
+}
+
+/// Marks what one reading shows; `original` gives the way back.
+fn read(
+    rules: &Rules,
+    line: &str,
+    marks: &mut Vec<Mark>,
+    original: impl Fn(usize, usize) -> (usize, usize),
+) {
+    for hit in hits(rules, line) {
         let (start, end) = original(hit.start, hit.end);
         let (from, _) = original(hit.from, hit.end);
         if end > start {
