@@ -35,17 +35,19 @@ impl Known {
     pub(super) fn new(environment: &[(String, String)], named: &[String]) -> Self {
         let is_named = |name: &str| named.iter().any(|other| other == name);
         let mut harmless = BTreeSet::new();
-        let mut variables = BTreeSet::new();
+        // A heap sorts with a fraction of the code of a sort.
+        let mut variables = BinaryHeap::new();
         for (name, value) in environment {
-            variables.insert((name.as_str(), value.as_str()));
+            variables.push((name.as_str(), value.as_str()));
             if is_plain_name(name) && !is_named(name) {
                 harmless.insert(value.as_str());
             }
         }
         let mut known = Self::default();
-        // A heap sorts with a fraction of the code of a sort.
         let mut forms = BinaryHeap::new();
         let mut number = 0;
+        let mut variables = variables.into_sorted_vec();
+        variables.dedup();
         for (name, value) in variables {
             let secrets = match is_named(name) {
                 true => lines_of(value.trim()),
