@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+#[path = "sections.rs"]
+mod sections;
+
 /// The target whose standard library imports nothing.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -62,7 +65,9 @@ pub(crate) fn build(root: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Error>> 
     let wasm = target_dir
         .join(TARGET)
         .join("component/feedback_guest.wasm");
-    fs::read(&wasm).map_err(|error| format!("`{}`: {error}", wasm.display()).into())
+    let linked = fs::read(&wasm).map_err(|error| format!("`{}`: {error}", wasm.display()))?;
+    sections::without_custom(&linked)
+        .ok_or_else(|| format!("`{}`: is no component", wasm.display()).into())
 }
 
 /// The outer build's flags, wrappers and profile must not reach the component:
@@ -103,8 +108,13 @@ fn rustflags(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(vec![
         "-Clinker=wasm-component-ld".to_owned(),
         "-Ctarget-feature=+simd128".to_owned(),
-        // Only what is marked, or tiny, is put into its callers: a fifth less code, as fast.
-        "-Cllvm-args=-inline-threshold=25".to_owned(),
+        // Only what is tiny is put into its callers, and of what is marked `#[inline]`, which most
+        // of the standard library is, only what is small: a seventh less code, and 3 % slower.
+        // What a hot loop cannot do without is to be marked `#[inline(always)]`.
+        "-Cllvm-args=-inline-threshold=15".to_owned(),
+        "-Cllvm-args=-inlinehint-threshold=60".to_owned(),
+        // Numbers that the linker fills in take the bytes that they need, not five each.
+        "-Clink-arg=--compress-relocations".to_owned(),
         remap(&cargo_home()?, "/cargo"),
         remap(root, "/feedback"),
         // Present only where rust-src is installed.

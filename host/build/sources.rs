@@ -34,6 +34,8 @@ impl Tree {
             "rust-toolchain.toml",
             "guest/Cargo.toml",
             "guest/src",
+            "host/build/guest.rs",
+            "host/build/sections.rs",
             "wit",
         ]
         .iter()

@@ -7,42 +7,48 @@ use std::fmt;
 use serde::de::{Error, Expected, Unexpected};
 
 /// The path of a key, and what is wrong there.
+///
+/// It is one pointer: every place that reads a key hands it on, and there are hundreds.
 #[derive(Debug)]
-pub(super) struct Mistake {
+pub(super) struct Mistake(Box<Place>);
+
+#[derive(Debug)]
+struct Place {
     /// From the innermost segment to the outermost, since it is filled on the way out.
     path: Vec<String>,
     what: String,
 }
 
 impl Mistake {
+    #[cold]
     fn new(what: String) -> Self {
-        Self {
+        Self(Box::new(Place {
             path: Vec::new(),
             what,
-        }
+        }))
     }
 
     /// Says under which key the mistake was met.
     pub(super) fn under(mut self, key: &str) -> Self {
-        self.path.push(format!(".{}", brief(key)));
+        self.0.path.push(format!(".{}", brief(key)));
         self
     }
 
     /// Says at which position of a list, from 0, the mistake was met.
     pub(super) fn at(mut self, position: usize) -> Self {
-        self.path.push(format!("[{position}]"));
+        self.0.path.push(format!("[{position}]"));
         self
     }
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path: String = self.path.iter().rev().map(String::as_str).collect();
+        let path: String = self.0.path.iter().rev().map(String::as_str).collect();
         let path = path.strip_prefix('.').unwrap_or(&path);
         if !path.is_empty() {
             write!(f, "`{path}`: ")?;
         }
-        f.write_str(&self.what)
+        f.write_str(&self.0.what)
     }
 }
 

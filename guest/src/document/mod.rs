@@ -12,15 +12,22 @@ use serde_json::Value;
 
 use crate::fault::{Fault, FaultCode};
 
+use tree::Twice;
+
 /// Reads `text` as JSON. A byte order mark is tolerated; a key that stands twice is not.
 ///
 /// # Errors
 /// `invalid-json` with line and column.
 pub fn parse(what: &str, text: &str) -> Result<Value, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    serde_json::from_str::<tree::Tree>(text)
-        .map(|tree| tree.0)
-        .map_err(|cause| Fault::json(what, &cause))
+    tree::read(text, Twice::Neither).map_err(|cause| Fault::json(what, &cause))
+}
+
+/// Reads a text of others, of which nothing is asked but that it is JSON: of two keys with one
+/// name the last counts. `None` where it is not.
+#[must_use]
+pub fn foreign(text: &str) -> Option<Value> {
+    tree::read(text, Twice::Last).ok()
 }
 
 /// Reads a part of a parsed document into a type.
@@ -46,6 +53,13 @@ pub fn read<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Fault> {
 /// `invalid-json` where the value has no JSON form.
 pub fn write<T: serde::Serialize>(what: &str, value: &T) -> Result<String, Fault> {
     serde_json::to_string(value).map_err(|cause| Fault::json(what, &cause))
+}
+
+/// Returns a value that was read as text on one line. Its own `to_string` would bring a second
+/// writer, and one for people.
+#[must_use]
+pub fn shown(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,24 +1,38 @@
-//! A JSON value in which no key stands twice.
+//! Builds a JSON value, in one piece of code for texts of ours and of others.
 //!
 //! It does not interpret the value.
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// A JSON value in which no key stands twice: which of the two would count is anyone's guess.
-pub(super) struct Tree(pub(super) Value);
+/// What of two keys with one name counts.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Twice {
+    /// Neither: which of the two was meant is anyone's guess.
+    Neither,
+    /// The last, as most readers of JSON have it.
+    Last,
+}
 
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor).map(Tree)
+/// Reads `text` as one JSON value.
+pub(super) fn read(text: &str, twice: Twice) -> serde_json::Result<Value> {
+    let mut source = serde_json::Deserializer::from_str(text);
+    let value = twice.deserialize(&mut source)?;
+    source.end()?;
+    Ok(value)
+}
+
+impl<'de> DeserializeSeed<'de> for Twice {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
+        source.deserialize_any(self)
     }
 }
 
-struct TreeVisitor;
-
-impl<'de> Visitor<'de> for TreeVisitor {
+impl<'de> Visitor<'de> for Twice {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -55,7 +69,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(Tree(item)) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -63,8 +77,9 @@ impl<'de> Visitor<'de> for TreeVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some((key, Tree(value))) = entries.next_entry::<String, Tree>()? {
-            if object.contains_key(&key) {
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(self)?;
+            if self == Self::Neither && object.contains_key(&key) {
                 let shown: String = key.chars().take(60).collect();
                 return Err(Error::custom(format_args!(
                     "the key `{shown}` stands twice"

@@ -87,7 +87,7 @@ fn is_shown(expectation: &Expectation, kind: Kind) -> bool {
     };
     let expected = expectation.expected.clone().unwrap_or_default();
     let is_changed = |text: &str| text.contains("[REDACTED") || text.contains("...truncated ");
-    if is_changed(text) || is_changed(&expected.to_string()) {
+    if is_changed(text) || is_changed(&document::shown(&expected)) {
         return true;
     }
     let list = json!([{ "kind": kind, "expected": expected }]);

@@ -159,7 +159,7 @@ impl History {
             .iter()
             .filter_map(|member| self.show(*member, &members))
             .collect();
-        json!({ "chain": shown }).to_string()
+        document::shown(&json!({ "chain": shown }))
     }
 
     fn remember(&mut self, run: Run, place: Option<usize>) {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::entry::Expectation;
 use super::{expected, shown};
+use crate::document;
 use crate::expect::Kind;
 use crate::policy::Millis;
 
@@ -86,7 +87,7 @@ fn line(seen: Option<&Value>) -> Option<String> {
 }
 
 fn json(value: Option<&Value>) -> String {
-    let value = value.map(ToString::to_string);
+    let value = value.map(document::shown);
     shown::text(value.as_deref().unwrap_or("nothing"))
 }
 

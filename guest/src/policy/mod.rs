@@ -230,7 +230,7 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
         let message = "known values: expected an object of texts";
         Fault::new(FaultCode::InvalidJson, message)
     };
-    let value: Value = serde_json::from_str(json).map_err(|_| not_texts())?;
+    let value = document::foreign(json).ok_or_else(not_texts)?;
     let Value::Object(entries) = value else {
         return Err(not_texts());
     };

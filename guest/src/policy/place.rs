@@ -2,6 +2,7 @@
 //!
 //! It reads the text again, and only after a fault: what is sound needs no place.
 
+use crate::document;
 use crate::fault::{Fault, FaultCode};
 
 /// Adds line and column of the key that the fault names, where the text holds it or a key above it.
@@ -126,9 +127,9 @@ impl Scanner<'_> {
             escaped = c == '\\' && !escaped;
             ends.then_some(at + 2)
         })?;
-        let text = serde_json::from_str(rest.get(..end)?).ok()?;
+        let text = document::foreign(rest.get(..end)?)?;
         self.at += end;
-        Some(text)
+        text.as_str().map(str::to_owned)
     }
 
     /// Takes a whole value.

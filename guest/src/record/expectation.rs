@@ -141,7 +141,8 @@ pub(super) fn unmet(judged: &[Judged]) -> Vec<String> {
     unmet
         .map(|judged| {
             let text = judged.seen.get("text").unwrap_or(&judged.seen);
-            format!("{} {} {text}", judged.kind, judged.expected)
+            let (expected, text) = (document::shown(&judged.expected), document::shown(text));
+            format!("{} {expected} {text}", judged.kind)
         })
         .collect()
 }

@@ -76,7 +76,8 @@ impl Findings {
 #[derive(Debug, Default)]
 pub(crate) struct Ordinals {
     numbers: BTreeMap<(RuleRef, u64), usize>,
-    last: BTreeMap<RuleRef, usize>,
+    /// The rules that have numbers, which are few, each with its last.
+    last: Vec<(RuleRef, usize)>,
 }
 
 impl Ordinals {
@@ -100,10 +101,18 @@ impl Ordinals {
         if self.numbers.len() >= NUMBERED_MAX {
             return None;
         }
-        let last = self.last.entry(rule).or_default();
-        *last += 1;
-        self.numbers.insert((rule, mark.digest), *last);
-        Some(*last)
+        let number = self.next(rule);
+        self.numbers.insert((rule, mark.digest), number);
+        Some(number)
+    }
+
+    fn next(&mut self, rule: RuleRef) -> usize {
+        if let Some((_, last)) = self.last.iter_mut().find(|(other, _)| *other == rule) {
+            *last += 1;
+            return *last;
+        }
+        self.last.push((rule, 1));
+        1
     }
 }
 

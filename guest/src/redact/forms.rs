@@ -90,15 +90,12 @@ fn in_texts(secret: &str) -> Vec<String> {
     forms.push(ascii);
     forms.push(html_json(&once));
     forms.push(once);
-    forms.push(percent(secret, |byte| format!("%{byte:02X}")));
-    forms.push(percent(secret, |byte| format!("%{byte:02x}")));
-    forms.push(percent(secret, |byte| format!("%{byte:02X}")).replace("%20", "+"));
-    forms.push(percent(
-        &percent(secret, |byte| format!("%{byte:02X}")),
-        |byte| format!("%{byte:02X}"),
-    ));
-    // Browsers and `encodeURI` leave some marks as they are.
-    forms.push(loose_percent(secret));
+    let encoded = percent(secret, STRICT, upper);
+    forms.push(percent(secret, STRICT, lower));
+    forms.push(encoded.replace("%20", "+"));
+    forms.push(percent(&encoded, STRICT, upper));
+    forms.push(encoded);
+    forms.push(percent(secret, LOOSE, upper));
     forms.push(secret.replace('\'', r"'\''"));
     forms.push(secret.replace('\'', "'\"'\"'"));
     forms.push(shell(secret));
@@ -143,10 +140,16 @@ fn html_json(quoted: &str) -> String {
         .replace('>', r"\u003e")
 }
 
-fn percent(text: &str, escape: impl Fn(u8) -> String) -> String {
+/// The marks that percent encoding leaves as they are.
+const STRICT: &[u8] = b"-_.~";
+
+/// The ones that browsers and `encodeURI` leave.
+const LOOSE: &[u8] = b"-_.~!*'()";
+
+fn percent(text: &str, marks: &[u8], escape: fn(u8) -> String) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+        if byte.is_ascii_alphanumeric() || marks.contains(&byte) {
             encoded.push(char::from(byte));
         } else {
             encoded.push_str(&escape(byte));
@@ -155,16 +158,12 @@ fn percent(text: &str, escape: impl Fn(u8) -> String) -> String {
     encoded
 }
 
-fn loose_percent(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~!*'()".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+fn upper(byte: u8) -> String {
+    format!("%{byte:02X}")
+}
+
+fn lower(byte: u8) -> String {
+    format!("%{byte:02x}")
 }
 
 /// Escapes as `printf %q` does.

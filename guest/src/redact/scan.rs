@@ -2,8 +2,6 @@
 //!
 //! A line is a whole line or a window of a long one. It changes nothing.
 
-use std::collections::BTreeMap;
-
 use super::anchors::Found;
 use super::armour;
 use super::bytes::text;
@@ -74,13 +72,8 @@ pub(super) fn each_reading(
     });
 }
 
-/// Looks through one reading; `original` gives the way back.
-fn read(
-    rules: &Rules,
-    line: &str,
-    marks: &mut Vec<Mark>,
-    original: impl Fn(usize, usize) -> (usize, usize),
-) {
+/// Looks through one reading.
+fn hits(rules: &Rules, line: &str) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     rules.known.find(line, |number, start, end| {
         hits.push(Hit {
@@ -95,11 +88,24 @@ fn read(
             hits.push(Hit::of(Family::PrivateKey, run.start, run.start, run.end));
         });
     }
-    let mut seen = Seen::default();
+    let mut seen = Seen {
+        name_end: 0,
+        tried: vec![0; rules.user.len()],
+    };
     rules.anchors().each(line, |found| {
         judge(rules, line, found, &mut seen, &mut hits);
     });
-    for hit in hits {
+    hits
+}
+
+/// Marks what one reading shows; `original` gives the way back.
+fn read(
+    rules: &Rules,
+    line: &str,
+    marks: &mut Vec<Mark>,
+    original: impl Fn(usize, usize) -> (usize, usize),
+) {
+    for hit in hits(rules, line) {
         let (start, end) = original(hit.start, hit.end);
         let (from, _) = original(hit.from, hit.end);
         if end > start {
@@ -116,12 +122,11 @@ fn read(
 }
 
 /// What need not be looked at again.
-#[derive(Default)]
 struct Seen {
     /// Where the last name ends.
     name_end: usize,
     /// For each rule of the policy that was tried, how far.
-    tried: BTreeMap<usize, usize>,
+    tried: Vec<usize>,
 }
 
 /// Follows one anchor.
@@ -164,12 +169,11 @@ fn judge(rules: &Rules, line: &str, found: Found, seen: &mut Seen, hits: &mut Ve
             .and_then(|beginning| encoded::find(line, start, beginning)),
         Action::User(index) => {
             // A literal that comes again and again must not make a pattern slow.
-            let tried = seen.tried.entry(index).or_default();
-            if start < *tried {
-                return;
-            }
-            *tried = start + user::STEP;
-            if let Some(rule) = rules.user.get(index) {
+            if let (Some(rule), Some(tried)) = (rules.user.get(index), seen.tried.get_mut(index)) {
+                if start < *tried {
+                    return;
+                }
+                *tried = start + user::STEP;
                 rule.find(line, start, |from, start, end| {
                     hits.push(Hit {
                         from,

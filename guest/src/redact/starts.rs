@@ -2,6 +2,8 @@
 //!
 //! It is made for many texts and few lines; whole blocks are searched by `sift`.
 
+use std::collections::BinaryHeap;
+
 const BITS: u32 = 12;
 /// Makes the letters of both cases the same.
 const FOLD: u32 = 0x2020_2020;
@@ -30,7 +32,8 @@ impl Starts {
     /// Prepares the search; the case of letters counts.
     pub(super) fn new<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Self {
         let texts: Vec<Box<[u8]>> = texts.map(Box::from).collect();
-        let mut entries = Vec::with_capacity(texts.len());
+        // A heap sorts with a fraction of the code of a sort.
+        let mut entries = BinaryHeap::with_capacity(texts.len());
         for (number, text) in (0..).zip(&texts) {
             let (head, mask) = head_and_mask(text);
             let entry = |first, second| Entry {
@@ -46,7 +49,7 @@ impl Starts {
                 [first, second, ..] => entries.push(entry(first, second)),
             }
         }
-        entries.sort_unstable();
+        let mut entries = entries.into_sorted_vec();
         entries.dedup();
         let ranks = (0..=1 << BITS)
             .map(|hash| entries.partition_point(|entry| entry.hash < hash))

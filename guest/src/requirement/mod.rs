@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use crate::document;
 use crate::expect::Expectations;
 use crate::policy::Millis;
 
@@ -75,7 +76,7 @@ impl Requirement {
             "expect": self.expect,
             "inputs": self.inputs(default),
         });
-        let digest = Sha256::digest(declared.to_string().as_bytes());
+        let digest = Sha256::digest(document::shown(&declared).as_bytes());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("sha256:{hex}")
     }

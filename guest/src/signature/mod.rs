@@ -63,7 +63,7 @@ fn explaining(excerpt: &str) -> BTreeSet<String> {
     }
     if chosen.is_empty() {
         let graded = lines.iter().zip(&grades).filter(|(_, grade)| **grade > 0);
-        chosen = graded.map(|(line, _)| normal(line)).collect();
+        chosen.extend(graded.map(|(line, _)| normal(line)));
     }
     chosen.remove("");
     chosen
@@ -72,7 +72,10 @@ fn explaining(excerpt: &str) -> BTreeSet<String> {
 fn last(excerpt: &str) -> BTreeSet<String> {
     let lines = excerpt.lines().rev().filter(|line| !is_marker(line));
     let normal = lines.map(normal).filter(|line| !line.is_empty());
-    normal.take(LAST).collect()
+    // Collected, they would be sorted by another piece of code.
+    let mut last = BTreeSet::new();
+    last.extend(normal.take(LAST));
+    last
 }
 
 /// A line that stands for others. How many there are says nothing about the failure.

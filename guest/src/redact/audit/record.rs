@@ -8,6 +8,7 @@ use super::super::args::redact_args;
 use super::super::lines::Lines;
 use super::look::{Look, Place};
 use super::{Sighting, characters};
+use crate::document;
 
 /// Returns the record that a line holds.
 pub(super) fn parse(line: &str) -> Option<Value> {
@@ -15,7 +16,7 @@ pub(super) fn parse(line: &str) -> Option<Value> {
     if !line.starts_with('{') || !line.contains("\"command_id\"") {
         return None;
     }
-    let document: Value = serde_json::from_str(line).ok()?;
+    let document = document::foreign(line)?;
     let has = |key: &str| document.get(key).is_some_and(Value::is_string);
     (has("command_id") && has("schema_version")).then_some(document)
 }
