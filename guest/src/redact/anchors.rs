@@ -3,9 +3,6 @@
 //! A first look goes over whole blocks for the rare texts, so that ordinary output is passed on
 //! at little cost; a second one goes over the lines that were chosen, for all of the texts.
 
-use memchr::memchr2_iter;
-
-use super::bytes::has_at;
 use super::encoded::{Beginning, beginnings};
 use super::escaped;
 use super::sweep::{LONG, first_shape};
@@ -32,8 +29,8 @@ pub(super) struct Anchors {
     all: Texts,
     /// What the texts lead to, and how long they are.
     actions: Vec<(Action, usize)>,
-    /// The texts of one or two bytes, which are apart, with the same.
-    short: Vec<(Box<[u8]>, Action)>,
+    /// The texts of one or two bytes, which are apart.
+    short: Short,
     encoded: Vec<Beginning>,
 }
 
@@ -74,10 +71,7 @@ impl Anchors {
         let escaped = escaped::texts(literals);
         rare.extend(escaped.iter().map(Vec::as_slice));
         rare.extend(values.iter().map(Vec::as_slice));
-        let short = all.iter().filter(|(text, _)| text.len() < 3);
-        let short = short
-            .map(|(text, action)| (Box::from(*text), *action))
-            .collect();
+        let short = Short::new(all.iter().filter(|(text, _)| text.len() < 3));
         all.retain(|(text, _)| text.len() >= 3);
         let actions = all.iter().map(|(text, action)| (*action, text.len()));
         Self {
@@ -110,11 +104,10 @@ impl Anchors {
                 all.push((start + length, start, number, *action));
             }
         });
-        for (number, (text, action)) in (self.actions.len()..).zip(&self.short) {
-            each_short(bytes, text, |start, end| {
-                all.push((end, start, number, *action));
-            });
-        }
+        let first = self.actions.len();
+        self.short.each(bytes, |number, action, start, end| {
+            all.push((end, start, first + number, action));
+        });
         // By their ends: of the words of a name, the last says what it means.
         all.sort_unstable_by_key(|(end, start, number, _)| (*end, *start, *number));
         for (end, start, _, action) in all {
@@ -128,17 +121,54 @@ impl Anchors {
     }
 }
 
-/// Calls `found` with the start and the end of each place where a text of one or two bytes stands.
-fn each_short(line: &[u8], text: &[u8], mut found: impl FnMut(usize, usize)) {
-    // Letters are everywhere.
-    let pivot = text.iter().position(|byte| !byte.is_ascii_alphabetic());
-    let pivot = pivot.unwrap_or(0);
-    let byte = text.get(pivot).copied().unwrap_or(0);
-    for at in memchr2_iter(byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), line) {
-        if let Some(start) = at.checked_sub(pivot)
-            && has_at(line, start, text)
-        {
-            found(start, start + text.len());
+/// Texts of one or two bytes, and what they lead to.
+#[derive(Debug)]
+struct Short {
+    /// The first byte, the second where there is one, in lower case.
+    texts: Vec<(u8, Option<u8>, Action)>,
+    /// For every byte, in either case, which of the texts begin with it, the first in the lowest bit.
+    begins: Box<[u64; 256]>,
+}
+
+impl Short {
+    fn new<'a>(texts: impl Iterator<Item = &'a (&'a [u8], Action)>) -> Self {
+        let lower = |byte: &u8| byte.to_ascii_lowercase();
+        let texts = texts.filter_map(|(text, action)| {
+            let (first, rest) = text.split_first()?;
+            Some((lower(first), rest.first().map(lower), *action))
+        });
+        let texts: Vec<_> = texts.collect();
+        let mut begins = Box::new([0; 256]);
+        for (byte, begins) in (0..=u8::MAX).zip(begins.iter_mut()) {
+            let with = |(first, ..): &(u8, _, _)| u64::from(*first == lower(&byte));
+            *begins = texts
+                .iter()
+                .rev()
+                .fold(0, |bits, text| bits << 1 | with(text));
+        }
+        Self { texts, begins }
+    }
+
+    /// Calls `found` with the number of each text in a line, what it leads to, its start and its end.
+    fn each(&self, line: &[u8], mut found: impl FnMut(usize, Action, usize, usize)) {
+        for (start, byte) in line.iter().enumerate() {
+            let mut left = self.begins.get(usize::from(*byte)).copied().unwrap_or(0);
+            while left != 0 {
+                let number = usize::try_from(left.trailing_zeros()).unwrap_or(0);
+                left &= left - 1;
+                let Some((_, second, action)) = self.texts.get(number) else {
+                    continue;
+                };
+                let next = line.get(start + 1).map(u8::to_ascii_lowercase);
+                if second.is_none() || *second == next {
+                    found(
+                        number,
+                        *action,
+                        start,
+                        start + 1 + usize::from(second.is_some()),
+                    );
+                }
+            }
         }
     }
 }
