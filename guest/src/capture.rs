@@ -414,6 +414,17 @@ mod tests {
     }
 
     #[test]
+    fn no_control_character_glues_a_token_to_what_stands_before_it() {
+        let token = ["hf_", "QDMe", "xRtKvLpWzNqYbHsGjCfUaTeXoVmZkPr"].concat();
+        for between in ["\0", "\u{1}", "\u{1f}", "\0\0\0"] {
+            let line = format!("login{between}{token}{between}next\n");
+            let (kept, captured) = through(line.as_bytes(), 3);
+            assert!(!kept.contains(&token), "{kept}");
+            assert!(!captured.stdout.text.contains(&token));
+        }
+    }
+
+    #[test]
     fn what_comes_after_the_flush_is_not_looked_at() {
         let mut capture = capture();
         capture.push(Source::Stdout, b"one\ntwo");

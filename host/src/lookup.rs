@@ -1,12 +1,13 @@
 //! Finds single records of a store: the newest, the newest failure, one by its id.
 //!
-//! It reads; it judges nothing but whether an exit code is there and 0.
+//! It reads; what a failure is, it takes from what the component wrote into the record.
 
 mod counting;
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::reader::{Entry, Reader, Scope};
 use crate::store::{Scribe, StoreError};
@@ -41,6 +42,14 @@ pub enum LookupError {
         file: PathBuf,
         /// What it holds instead.
         left_out: Passed,
+    },
+    /// A run began after the newest record's and has left none yet.
+    #[error(
+        "the run `{id}` began later and has not ended, so what came of the newest run is not known"
+    )]
+    StillOpen {
+        /// Its id.
+        id: String,
     },
     /// The newest record's id stands there with something else as well.
     #[error("`{}` holds two records with the id `{id}` that say different things, so nobody can tell which of them was made", file.display())]
@@ -99,15 +108,14 @@ pub fn newest(record_file: &Path, scribe: &mut dyn Scribe) -> Result<String, Loo
     Err(LookupError::Empty(record_file.to_path_buf()))
 }
 
-/// Returns the newest record whose exit code is not 0 or is missing.
+/// Returns the newest record of a failure: one whose command failed, or of which something that
+/// was expected does not hold. What only explores fails nothing.
 ///
 /// # Errors
 /// Where the store cannot be read or holds no failure.
 pub fn newest_failure(record_file: &Path, scribe: &mut dyn Scribe) -> Result<String, LookupError> {
-    first(record_file, scribe, |head| {
-        head.is_run() && head.exit_code != Some(0)
-    })?
-    .ok_or_else(|| LookupError::NoFailure(record_file.to_path_buf()))
+    first(record_file, scribe, Head::is_failure)?
+        .ok_or_else(|| LookupError::NoFailure(record_file.to_path_buf()))
 }
 
 /// Returns the record with this id, or the only one whose id begins or ends with it.
@@ -146,11 +154,24 @@ struct Head {
     kind: String,
     #[serde(default)]
     exit_code: Option<i64>,
+    #[serde(default)]
+    exploration: bool,
+    #[serde(default)]
+    failure_signature: Option<IgnoredAny>,
+    #[serde(default)]
+    expectations: Vec<IgnoredAny>,
 }
 
 impl Head {
     fn is_run(&self) -> bool {
         self.kind != "drop"
+    }
+
+    /// A failure has a signature; where nothing can have one (the runner died, a fallback record),
+    /// the exit code tells, unless another one was expected.
+    fn is_failure(&self) -> bool {
+        let is_unexplained = self.exit_code != Some(0) && self.expectations.is_empty();
+        self.is_run() && !self.exploration && (self.failure_signature.is_some() || is_unexplained)
     }
 }
 

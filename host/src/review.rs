@@ -140,7 +140,11 @@ pub fn review_since(
     Ok(Reviewed {
         verdict: session.conclude(review)?,
         scope,
-        rotated_out: first.saturating_sub(1),
+        // Where something is damaged, records may be missing that no rotation has dropped.
+        rotated_out: match damage.is_empty() {
+            true => first.saturating_sub(1),
+            false => 0,
+        },
     })
 }
 

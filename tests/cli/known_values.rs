@@ -99,7 +99,11 @@ fn a_file_of_variables_that_is_absent_is_told_unless_it_may_be() {
             .matches(".env.lcoal`, which is not there")
             .count();
         assert_eq!(told, 1, "{arguments:?}: {}", called.stderr);
-        assert!(called.stderr.contains("`.env.lcoal?`"), "{}", called.stderr);
+        assert!(
+            called.stderr.contains("put `?` behind"),
+            "{}",
+            called.stderr
+        );
     }
     policy(".env.lcoal?");
     for arguments in [&["run", "--", "true"][..], &["policy", "--check"]] {

@@ -1,8 +1,9 @@
 //! What the gate tells beside its decision: which files, which run, and what it did not look at.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -125,12 +126,68 @@ fn after_an_exploration_the_newest_run_that_counts_is_judged() {
     );
     sandbox.run(["true"]);
     sandbox.run_with(["--explore"], ["false"]);
+    let (_, verdict) = sandbox.gate(&["--last"]);
+    let id = text(&verdict, "command_id");
     let shown = sandbox.call(["gate", "--last"]);
     assert_eq!(
         shown.stdout,
-        "pass: 1 run judged; left out: 1 that only explore\n"
+        format!("pass: 1 run judged: `true` ({id}); left out: 1 that only explore\n")
     );
     assert_eq!(shown.status, 0);
+}
+
+#[test]
+fn no_older_run_is_judged_where_the_newest_is_not_known() {
+    let sandbox = Sandbox::new();
+    sandbox.run(["true"]);
+    let asks = |words: &[&str]| sandbox.call(["gate", "--last"]).says(2, words);
+    let (ready, go) = (sandbox.path().join("ready"), sandbox.path().join("go"));
+    for name in [&ready, &go] {
+        let made = Command::new("mkfifo").arg(name).status();
+        assert!(made.expect("it starts").success());
+    }
+    let mut running = sandbox.feedback();
+    running.args(["run", "--", "sh", "-c", "echo > ready; read line < go"]);
+    let mut running = running.stdout(Stdio::null()).spawn().expect("it starts");
+    fs::read(&ready).expect("it has begun");
+    asks(&["began later and has not ended", "feedback recover"]);
+    // A runner that dies leaves a run of which nothing is known.
+    running.kill().expect("it dies");
+    running.wait().expect("it is gone");
+    asks(&["began later and has not ended"]);
+    // Opened for both, as it does not wait for who may be gone.
+    let both = fs::OpenOptions::new().read(true).write(true).open(&go);
+    both.expect("a pipe")
+        .write_all(b"\n")
+        .expect("it is let go");
+    sandbox.call(["recover"]);
+    assert_eq!(reason(&sandbox.gate(&["--last"]).1).0, "runner-died");
+    sandbox.run(["true"]);
+    assert_eq!(sandbox.gate(&["--last"]).0, 0);
+    let store = sandbox.record_file();
+    let whole = fs::read(&store).expect("it is there");
+    let cut = whole.len() - 20;
+    fs::write(&store, &whole[..cut]).expect("it is written");
+    asks(&["ends without a newline", "feedback verify"]);
+}
+
+#[test]
+fn the_newest_failure_is_what_the_gate_refuses_and_no_success() {
+    let sandbox = Sandbox::new();
+    let shows = |record: &Value| {
+        let shown = sandbox.call(["show", "--failed", "--json"]);
+        let shown = shown.json();
+        assert_eq!(shown["command_id"], record["command_id"], "{shown}");
+    };
+    let unmet = sandbox.run_with(["--expect-line", "nope"], ["echo", "hi"]);
+    shows(&unmet);
+    let hidden = sandbox.run_with(["--shell"], ["false | cat"]);
+    shows(&hidden);
+    // What was expected to fail, and what only explores, are none.
+    sandbox.run_with(["--expect-exit", "1"], ["false"]);
+    sandbox.run_with(["--explore"], ["false"]);
+    shows(&hidden);
+    shows(&sandbox.run(["false"]));
 }
 
 #[test]

@@ -221,3 +221,23 @@ fn without_bash_the_pipeline_is_not_started() {
 fn a_plain_command_has_no_stages() {
     assert_eq!(stages(&Trial::of(["true"]).run()), json!([]));
 }
+
+#[test]
+fn a_command_alone_that_a_script_lets_fail_is_no_hidden_failure() {
+    for script in [
+        "while read -r line; do : \"$line\"; done < /dev/null",
+        "i=0; while [ $i -lt 3 ]; do i=$((i+1)); done",
+        "if grep -q zzz /dev/null; then echo y; fi",
+        "! grep -q zzz /dev/null",
+        "ls nosuch 2> /dev/null; exit 0",
+    ] {
+        Trial::shell(script).run().exited(0);
+        assert_eq!(codes(script), [Some(0)], "{script}");
+    }
+    // It is a script's own affair what a command alone does, not what a pipe hides.
+    assert_eq!(
+        codes("if false | true; then exit 0; fi"),
+        [Some(1), Some(0)]
+    );
+    assert_eq!(codes("false; exit 3"), [Some(3)]);
+}

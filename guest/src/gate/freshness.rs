@@ -137,7 +137,7 @@ impl Staleness {
 }
 
 /// What to do about inputs that cannot be read.
-const LET_READ: &str = "remove what is in the way, or have it removed by who may, and ask again; the run itself need not be repeated";
+const LET_READ: &str = "make them readable, or have that done by who may, and ask again; the run itself need not be repeated";
 
 /// The files of one list of patterns, as they are now.
 #[derive(Debug, Deserialize)]

@@ -160,12 +160,22 @@ impl Review {
     }
 
     /// Whether a run belongs to another project for certain. What does not say so counts, and so
-    /// does one whose folder redaction has hidden.
+    /// does one whose folder redaction has hidden, or which is what this project requires, where it
+    /// requires it: a policy in a folder below must not take it away.
     fn is_of_another_project(&self, run: &Run) -> bool {
         let Some((own, named)) = self.project.as_ref().zip(run.project.as_ref()) else {
             return false;
         };
-        !own.contains(named) && !named.contains("[REDACTED")
+        !own.contains(named) && !named.contains("[REDACTED") && !self.is_required(run)
+    }
+
+    fn is_required(&self, run: &Run) -> bool {
+        let Some((command, cwd)) = run.command.as_ref().zip(run.cwd.as_ref()) else {
+            return false;
+        };
+        let mut requirements = self.policy.requirements.iter();
+        requirements
+            .any(|required| required.command.fits(command) && required.cwd.fits(&self.folder, cwd))
     }
 
     /// Returns what the verdict will not rest on, a JSON object: the keys of `Scope`. To be asked

@@ -60,6 +60,41 @@ fn a_short_token_is_found_in_every_spelling_of_its_marks() {
 }
 
 #[test]
+fn a_token_is_found_where_only_one_of_its_marks_is_escaped() {
+    for start in [r"sk_live\_", r"rk_prod\_", r"rzp_live\_", r"sk_test\\_"] {
+        let line = format!("key {start}{}8b end", ["q7Xk2M", "9vR4tZ"].concat());
+        assert_eq!(streamed(&line).matches("[REDACTED").count(), 1, "{line}");
+    }
+}
+
+#[test]
+fn a_password_in_an_address_is_found_however_its_strokes_are_escaped() {
+    let password = ["x7Kq2m", "Pz9wTb"].concat();
+    for strokes in [
+        r":\u002F\u002F",
+        ":&#x2F;&#x2F;",
+        ":&#47;&#47;",
+        r":\\/\\/",
+        ":%2F%2F",
+        r":\x2f\x2f",
+        "&#58;//",
+        r"\u003a//",
+    ] {
+        let line = format!("url \"postgres{strokes}svc:{password}@db.example\"");
+        assert!(!streamed(&line).contains(&password), "{line}");
+    }
+}
+
+#[test]
+fn a_password_at_the_end_of_a_sentence_is_no_shortened_one() {
+    let password = ["x7Kq2m", "Pz9wTb"].concat();
+    let line = format!("connecting with password={password}...");
+    assert!(!streamed(&line).contains(&password));
+    let shortened = "using password=x7Kq2mPz... for all";
+    assert_eq!(streamed(shortened), shortened);
+}
+
+#[test]
 fn a_name_is_read_however_its_quotes_and_signs_are_escaped() {
     let value = ["xK9", "mQ2", "vB!7tR4"].concat();
     for form in [

@@ -86,6 +86,10 @@ fn is_variable(value: &str) -> bool {
         )
 }
 
+/// From this length on, a value with three dots behind it is one at the end of a sentence, and not
+/// the beginning of a longer one, of which programs show four to eight characters.
+const LONGEST_SHORTENED: usize = 15;
+
 /// Says whether the value is a mask: stars, dots, x or one character over and over.
 fn is_masked(value: &str) -> bool {
     let mut bytes = value.bytes().filter(|byte| *byte != b'-' && *byte != b' ');
@@ -95,7 +99,7 @@ fn is_masked(value: &str) -> bool {
     let same = bytes.all(|byte| byte == first);
     (same && (value.len() > 2 || matches!(first, b'*' | b'.' | b'x' | b'X')))
         || value.contains("***")
-        || value.ends_with("...")
+        || (value.ends_with("...") && value.len() < LONGEST_SHORTENED)
         || value.contains('…')
         || value.contains("xxxxxxxx")
         || value.contains("XXXXXXXX")

@@ -30,6 +30,9 @@ pub struct Normaliser {
     carriage: bool,
     /// Characters that the next one overwrites.
     backspaces: usize,
+    /// How many characters stand between the newest separator, or the start of the line, and here:
+    /// none, one, or more.
+    since_separator: usize,
     controls_removed: u64,
     frames_collapsed: u64,
 }
@@ -102,6 +105,9 @@ impl Normaliser {
             self.carriage = true;
             return;
         }
+        if is_separator(character) {
+            self.separate();
+        }
         if let Some(escape) = Escape::start(character) {
             self.escape = escape;
         }
@@ -109,6 +115,16 @@ impl Normaliser {
             self.backspaces += 1;
         }
         self.controls_removed += 1;
+    }
+
+    /// Keeps apart what a control character separates, such as the arguments in a command line of
+    /// `/proc` or the fields of an archive: what is glued to a secret would hide where it begins.
+    /// Single characters are those of UTF-16, which belong together.
+    fn separate(&mut self) {
+        if self.since_separator > 1 && !self.carriage && self.backspaces == 0 {
+            self.extend(" ");
+        }
+        self.since_separator = 0;
     }
 
     /// Takes text in which nothing but newlines needs care.
@@ -156,6 +172,8 @@ impl Normaliser {
             self.shown = None;
         }
         self.buffer.push_str(text);
+        self.since_separator += text.chars().take(2).count();
+        self.since_separator = self.since_separator.min(2);
     }
 
     fn end_line(&mut self) {
@@ -167,6 +185,7 @@ impl Normaliser {
         self.given = false;
         self.carriage = false;
         self.backspaces = 0;
+        self.since_separator = 0;
     }
 
     /// Makes what comes next a new frame of the open line.
@@ -223,6 +242,12 @@ impl Normaliser {
         }
         self.open = 0;
     }
+}
+
+/// Says whether programs put this control character between texts: NUL, the first ones, and the
+/// four that are named separators.
+const fn is_separator(character: char) -> bool {
+    matches!(character, '\0'..='\u{6}' | '\u{1c}'..='\u{1f}')
 }
 
 fn is_blank(text: &str) -> bool {
@@ -355,6 +380,18 @@ mod tests {
         becomes("-\u{8}\\\u{8}|\u{8}done", "done");
         becomes("kept\u{8}\n", "kept\n");
         becomes("a\n\u{8}\u{8}b", "a\nb");
+    }
+
+    #[test]
+    fn what_a_control_character_separates_stays_apart_and_utf_16_together() {
+        becomes(
+            "login\0--token\0value\0\0\0next\0",
+            "login --token value next ",
+        );
+        becomes("a1\u{1f}b2\u{1}c3", "a1 b2 c3");
+        becomes("h\0e\0y\0\n\0y\0o\0u\0", "hey\nyou");
+        becomes("\0h\0e\0y\0\n\0y\0o\0u", "hey\nyou");
+        becomes("10%\r\0done\n\0x", "done\nx");
     }
 
     #[test]

@@ -163,7 +163,7 @@ pub(crate) fn judge(component: Component, project: Project, last: bool) -> Resul
         .map_err(Failure::undecided)?;
     Ok(Judged {
         verdict,
-        coverage: Coverage::of_last(passed),
+        coverage: Coverage::of_last(&line, passed),
     })
 }
 

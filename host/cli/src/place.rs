@@ -37,11 +37,9 @@ pub(crate) fn warn_of_absent_files(project: &Project) {
 
 /// Says that a file of variables is not there, and what to do.
 pub(crate) fn absent_file(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
     format!(
-        "`redaction.env_files` names `{}`, which is not there: nothing that it should hold is hidden; a name that may be absent ends with `?` (`{}?`)",
-        path.display(),
-        name.display()
+        "`redaction.env_files` names `{}`, which is not there: nothing that it should hold is hidden; where it may be absent, put `?` behind its name",
+        path.display()
     )
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// The command id, or as much of its beginning or end as is unique
     #[arg(conflicts_with = "failed")]
     id: Option<String>,
-    /// The newest record whose exit code is not 0, or that has none
+    /// The newest failure: the command failed, or something that was expected does not hold
     #[arg(long)]
     failed: bool,
     /// Print the record's line even on a terminal
@@ -81,6 +81,11 @@ pub(crate) fn not_found(error: LookupError) -> Failure {
         }
         error @ LookupError::Doubled { .. } => {
             format!("{error}; let a person look at what `feedback verify` finds")
+        }
+        error @ LookupError::StillOpen { .. } => {
+            format!(
+                "{error}; wait for it, or where its runner died, `feedback recover` makes its record"
+            )
         }
         error @ LookupError::Ambiguous { .. } => format!("{error}; give more of it"),
         error @ (LookupError::NoFailure(_) | LookupError::Unknown { .. }) => error.to_string(),

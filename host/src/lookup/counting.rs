@@ -40,8 +40,8 @@ impl fmt::Display for Passed {
 /// not: what only explores, and what says that it is another project's.
 ///
 /// # Errors
-/// As [`newest`](super::newest); and where nothing counts, or where the record's id stands in the
-/// store with something else as well.
+/// As [`newest`](super::newest); and where nothing counts, where a later run that counts has left no
+/// record yet, or where the record's id stands in the store with something else as well.
 pub fn newest_that_counts(
     project: &Project,
     scribe: &mut dyn Scribe,
@@ -53,6 +53,13 @@ pub fn newest_that_counts(
     let own =
         own.filter(|own| !own.contains(|c: char| c.is_control() || "\u{2028}\u{2029}".contains(c)));
     let walked = walk(&reader, own.as_deref(), scribe)?;
+    if let Some(cut) = cut_off(&reader, scribe) {
+        return Err(cut);
+    }
+    let newest = walked.found.as_ref().map(|(_, found)| &found.command_id);
+    if let Some(id) = still_open(&reader, own.as_deref(), newest)? {
+        return Err(LookupError::StillOpen { id });
+    }
     // A store writes a notice before a run's record, and hardly ever as its last line.
     if walked.met_notice {
         let found = verify_opened(&reader, file, scribe);
@@ -124,6 +131,37 @@ fn walk(
     Ok(walked)
 }
 
+/// Says that the newest record may be what stands cut off at the end of the file.
+fn cut_off(reader: &Reader, scribe: &mut dyn Scribe) -> Option<LookupError> {
+    let mut lines = reader.raw_lines().filter_map(|raw| match &raw.content {
+        Content::Unfinished(bytes) => Some((bytes.len(), raw)),
+        Content::Complete(_) | Content::Unreadable(_) | Content::Unread(_) => None,
+    });
+    lines.find_map(|(length, raw)| {
+        let (file, line_no) = (raw.file.to_path_buf(), raw.line_no);
+        raw.entries(scribe)
+            .is_empty()
+            .then(|| LookupError::Unreadable {
+                file,
+                line_no,
+                what: format!("ends without a newline: {length} bytes are no record"),
+            })
+    })
+}
+
+/// Returns the newest run that counts, began after the newest record's and has left no record: it
+/// runs, or its runner died, or its record waits. Ids sort by time.
+fn still_open(
+    reader: &Reader,
+    project: Option<&str>,
+    newest: Option<&String>,
+) -> Result<Option<String>, LookupError> {
+    let runs = reader.open_runs()?.into_iter();
+    let later = runs.filter(|run| newest.is_none_or(|newest| run.command_id > *newest));
+    let counting = later.filter(|run| matches!(Counts::of(&run.intent, project), Counts::Yes));
+    Ok(counting.map(|run| run.command_id).max())
+}
+
 /// Whether the id of a record stands in the store with something else as well. Only lines in which
 /// it stands at all are asked about.
 fn is_doubled(reader: &Reader, line: &str, own: &Checked, scribe: &mut dyn Scribe) -> bool {
@@ -150,6 +188,8 @@ struct Head {
     exploration: Option<bool>,
     #[serde(default)]
     project: Option<String>,
+    #[serde(default)]
+    cwd: Option<String>,
 }
 
 /// The length from which a record may hold but the start of a name, in characters.
@@ -175,7 +215,10 @@ impl Counts {
             return Self::Yes;
         };
         let is_elsewhere = match (project, &head.project) {
-            (Some(own), Some(named)) if is_whole(named) => own != named,
+            // What ran in this very folder counts, whatever policy is below it.
+            (Some(own), Some(named)) if is_whole(named) => {
+                own != named && head.cwd.as_deref() != Some(own)
+            }
             (Some(_) | None, Some(_) | None) => false,
         };
         match head.kind.as_str() {

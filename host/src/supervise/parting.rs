@@ -73,7 +73,8 @@ impl Run<'_> {
 
     /// Returns the stages of the pipeline that ran last, and before them what failed unseen in
     /// earlier ones. A shell that exits with success and says nothing of its last stages has one
-    /// of unknown end: silence is no success.
+    /// of unknown end: silence is no success. A command alone hides nothing: that it failed and the
+    /// shell did not is what the script says, as of the condition that ends a loop.
     pub(super) fn read_stages(&self, command: &Command, status: Option<Status>) -> Vec<Stage> {
         let Some(pipe) = &self.stages else {
             return Vec::new();
@@ -89,7 +90,11 @@ impl Run<'_> {
             exit_code: None,
             signal: None,
         });
-        all.extend(last.unwrap_or_else(|| unknown.into_iter().collect()));
+        let mut last = last.unwrap_or_else(|| unknown.into_iter().collect());
+        if let ([Stage { exit_code, .. }], Some(Status::Exited(code))) = (&mut last[..], status) {
+            *exit_code = exit_code.map(|_| code.into());
+        }
+        all.extend(last);
         all
     }
 }

@@ -50,6 +50,14 @@ impl Answer {
         }
     }
 
+    /// Returns the failures that count no more, and what makes up for each.
+    pub(super) fn made_up_for(&self) -> &[String] {
+        match self {
+            Self::Given(judged) => &judged.verdict.superseded,
+            Self::Failed(_) => &[],
+        }
+    }
+
     /// Returns what was looked at, what speaks against something first. Never empty.
     pub(super) fn cases(&self) -> Vec<Case> {
         match self {

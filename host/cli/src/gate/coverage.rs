@@ -1,4 +1,5 @@
-//! How much a verdict covers: the runs that were left out, and whether anything is required.
+//! How much a verdict covers: the only run that was judged, the runs that were left out, and whether
+//! anything is required.
 //!
 //! It decides nothing.
 
@@ -6,6 +7,8 @@ use feedback_host::component::Decision;
 use feedback_host::lookup::Passed;
 use feedback_host::review::Reviewed;
 use serde_json::{Map, Value, json};
+
+use crate::summary;
 
 /// The name of the number of requirements, among the numbers of what was left out.
 const REQUIREMENTS: &str = "requirements";
@@ -25,6 +28,8 @@ pub(crate) struct Coverage {
     left_out: Map<String, Value>,
     /// How many requirements the policy has; none where they were not asked for.
     requirements: Option<u64>,
+    /// The record of the only run that was judged, where one was asked for.
+    record: Option<Value>,
 }
 
 impl Coverage {
@@ -37,11 +42,12 @@ impl Coverage {
         Self {
             left_out,
             requirements: requirements.as_ref().and_then(Value::as_u64),
+            record: None,
         }
     }
 
     /// Of a verdict over the newest run that counts.
-    pub(super) fn of_last(passed: Passed) -> Self {
+    pub(super) fn of_last(record: &str, passed: Passed) -> Self {
         let numbers = [
             ("explorations", passed.explorations),
             ("other_projects", passed.other_projects),
@@ -50,6 +56,7 @@ impl Coverage {
         Self {
             left_out: numbers.into_iter().collect(),
             requirements: None,
+            record: serde_json::from_str(record).ok(),
         }
     }
 
@@ -61,7 +68,8 @@ impl Coverage {
             (count > 0).then(|| format!("{count} {what}"))
         });
         let counted: Vec<String> = counted.collect();
-        let mut text = String::new();
+        let named = self.record.as_ref().map(name_of);
+        let mut text = named.map_or_else(String::new, |named| format!(": {named}"));
         if !counted.is_empty() {
             text.push_str(&format!("; left out: {}", counted.join(", ")));
         }
@@ -78,7 +86,24 @@ impl Coverage {
         };
         keys.insert("left_out".to_owned(), json!(self.left_out));
         keys.insert(REQUIREMENTS.to_owned(), json!(self.requirements));
+        if let Some(record) = &self.record {
+            keys.insert("command_id".to_owned(), json!(record.get("command_id")));
+        }
     }
+}
+
+/// Names the run of a record: its command, cut where it is long, and its id.
+fn name_of(record: &Value) -> String {
+    const MOST_CHARS: usize = 60;
+    let command = summary::printable(&summary::command(record.get("command")));
+    let shown: String = command.chars().take(MOST_CHARS).collect();
+    let cut = if shown.len() < command.len() {
+        "…"
+    } else {
+        ""
+    };
+    let id = record.get("command_id").and_then(Value::as_str);
+    format!("`{shown}{cut}` ({})", id.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -89,6 +114,7 @@ mod tests {
         Coverage {
             left_out: serde_json::from_value(left_out).unwrap(),
             requirements,
+            record: None,
         }
     }
 

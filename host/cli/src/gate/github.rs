@@ -36,6 +36,10 @@ pub(super) fn annotations(answer: &Answer) -> String {
         let headline = data(&answer.headline());
         lines.insert(0, format!("::{level} title=feedback gate::{headline}"));
     }
+    let made_up_for = answer.made_up_for().iter();
+    lines.extend(
+        made_up_for.map(|line| format!("::notice title=feedback: made up for::{}", data(line))),
+    );
     lines.join("\n")
 }
 
@@ -127,6 +131,8 @@ fn summary(answer: &Answer) -> String {
         });
         lines.extend(rows);
     }
+    let made_up_for = answer.made_up_for().iter();
+    lines.extend(made_up_for.map(|line| format!("| | made up for | {} | |", text(line))));
     lines.push("\n".to_owned());
     lines.join("\n")
 }

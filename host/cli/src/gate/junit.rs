@@ -25,8 +25,11 @@ pub(super) fn document(answer: &Answer) -> String {
     ];
     let tag = if errors > 0 { "error" } else { "failure" };
     lines.extend(cases.iter().map(|case| self::case(case, tag)));
-    let headline = escaped(&answer.headline());
-    lines.push(format!("    <system-out>{headline}</system-out>"));
+    let mut told = vec![answer.headline()];
+    let made_up_for = answer.made_up_for().iter();
+    told.extend(made_up_for.map(|line| format!("made up for: {line}")));
+    let told = escaped(&told.join("\n"));
+    lines.push(format!("    <system-out>{told}</system-out>"));
     lines.push("  </testsuite>".to_owned());
     lines.push("</testsuites>".to_owned());
     lines.join("\n")

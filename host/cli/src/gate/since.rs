@@ -54,6 +54,7 @@ pub(super) fn since(
         | LookupError::NoneCounts { .. }
         | LookupError::Doubled { .. }
         | LookupError::NoFailure(_)
+        | LookupError::StillOpen { .. }
         | LookupError::Ambiguous { .. }) => not_found(error),
     })?;
     let record: Value = serde_json::from_str(&line).map_err(Failure::undecided)?;
