@@ -31,6 +31,15 @@ fn gate_in(sandbox: &Sandbox, folder: &Path, options: &[&str], env: &[(&str, &st
     Called::from(command.output().expect("the binary runs"))
 }
 
+/// Asserts that these words are in what a call prints.
+fn prints(called: &Called, status: i32, words: &[&str]) {
+    assert_eq!(called.status, status, "{}{}", called.stdout, called.stderr);
+    for word in words {
+        let is_there = called.stdout.contains(word);
+        assert!(is_there, "`{word}` in: {}", called.stdout);
+    }
+}
+
 #[test]
 fn files_that_changed_under_a_run_are_named_in_the_record_and_by_the_gate() {
     let sandbox = Sandbox::new();
@@ -332,4 +341,54 @@ fn a_store_full_of_lines_that_are_none_is_told_in_few_words() {
         sandbox.call(["gate", "--last"]).says(2, &words);
         assert_eq!(sandbox.call(["verify"]).status, 1);
     }
+}
+
+#[test]
+fn a_policy_in_a_folder_below_takes_no_required_run_away() {
+    let shared = tempfile::tempdir().expect("a folder");
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "feedback.json",
+        r#"{"gate":{"requirements":[{"name":"t","command":["sh","t.sh"]}]}}"#,
+    );
+    sandbox.write("t.sh", "exit 0");
+    sandbox.write("below/feedback.json", "{}");
+    let store = shared.path().join("records.jsonl");
+    let call = |folder: &str, arguments: &[&str]| {
+        let mut command = sandbox.feedback();
+        command.current_dir(sandbox.path().join(folder));
+        command.env("FEEDBACK_RECORD_FILE", &store).args(arguments);
+        Called::from(command.output().expect("the binary runs"))
+    };
+    prints(&call("", &["run", "--", "sh", "t.sh"]), 0, &[]);
+    prints(&call("", &["gate"]), 0, &["pass: 1 run"]);
+    sandbox.write("t.sh", "exit 1");
+    prints(
+        &call("below", &["run", "--cwd", "..", "--", "sh", "t.sh"]),
+        1,
+        &[],
+    );
+    for question in [&["gate"][..], &["gate", "--last"]] {
+        prints(&call("", question), 1, &["non-zero-exit"]);
+    }
+    // What runs below is the other project's.
+    prints(&call("below", &["run", "--", "false"]), 1, &[]);
+    prints(
+        &call("", &["gate"]),
+        1,
+        &["2 runs judged; left out: 1 of other projects"],
+    );
+}
+
+#[test]
+fn a_ci_is_shown_what_is_made_up_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.sh", "test -e ready");
+    sandbox.run(["sh", "t.sh"]);
+    sandbox.write("ready", "");
+    sandbox.run(["sh", "t.sh"]);
+    let junit = sandbox.call(["gate", "--format", "junit"]);
+    prints(&junit, 0, &["<system-out>pass: ", "made up for: "]);
+    let github = sandbox.call(["gate", "--format", "github"]);
+    prints(&github, 0, &["::notice title=feedback: made up for::"]);
 }

@@ -4,7 +4,7 @@
 //! It starts nothing and stores nothing.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 use std::time::SystemTime;
 
 use base64::Engine as _;
@@ -144,11 +144,16 @@ fn set(described: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Returns the directory that the command will run in.
+/// Returns the directory that the command will run in. With `..` in it the same directory would have
+/// many names, and whoever compares paths would take them for others.
 fn working_directory(command: &Command) -> Result<PathBuf, RunError> {
     let here = folder::current().map_err(RunError::WorkingDirectory)?;
-    Ok(command
-        .cwd
-        .as_ref()
-        .map_or(here.clone(), |cwd| here.join(cwd)))
+    let Some(cwd) = &command.cwd else {
+        return Ok(here);
+    };
+    let asked = here.join(cwd);
+    if asked.components().any(|part| part == Component::ParentDir) {
+        return Ok(asked.canonicalize().unwrap_or(asked));
+    }
+    Ok(asked)
 }
