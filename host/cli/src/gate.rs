@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Reports to a CI, also that there is no verdict: it must not find an older report, or none.
 fn report(given: Result<Judged, Failure>, format: Format) -> Result<Judged, Failure> {
     let (answer, failure) = match given {
-        Ok(judged) => (Answer::Given(judged), None),
+        Ok(judged) => (Answer::Given(Box::new(judged)), None),
         Err(failure) => (Answer::Failed(failure.message().to_owned()), Some(failure)),
     };
     let shown = if format == Format::Github {
@@ -115,7 +115,7 @@ fn report(given: Result<Judged, Failure>, format: Format) -> Result<Judged, Fail
     };
     failure::answer(&shown)?;
     match (answer, failure) {
-        (Answer::Given(judged), None) => Ok(judged),
+        (Answer::Given(judged), None) => Ok(*judged),
         (Answer::Failed(message), None) => Err(Failure::undecided(message)),
         (Answer::Given(_) | Answer::Failed(_), Some(failure)) => Err(failure),
     }

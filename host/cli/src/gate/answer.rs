@@ -9,7 +9,7 @@ use crate::texts;
 
 /// A verdict, or why there is none.
 pub(super) enum Answer {
-    Given(Judged),
+    Given(Box<Judged>),
     /// The question could not be answered. Never a pass.
     Failed(String),
 }
