@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::reader::{Entry, Reader, Scope};
-use crate::store::{Scribe, StoreError};
+use crate::store::{Checked, Scribe, StoreError};
 
 pub use counting::{Passed, newest_that_counts};
 
@@ -89,20 +89,9 @@ pub enum LookupError {
 pub fn newest(record_file: &Path, scribe: &mut dyn Scribe) -> Result<String, LookupError> {
     let reader = Reader::open(record_file, Scope::All)?;
     for entry in reader.newest_first(scribe) {
-        match entry {
-            Entry::Line { text, .. } if is_run(&text) => return Ok(text),
-            Entry::Line { .. } => {}
-            Entry::Damaged {
-                file,
-                line_no,
-                what,
-            } => {
-                return Err(LookupError::Unreadable {
-                    file,
-                    line_no,
-                    what,
-                });
-            }
+        let (text, _) = readable(entry)?;
+        if is_run(&text) {
+            return Ok(text);
         }
     }
     Err(LookupError::Empty(record_file.to_path_buf()))
@@ -146,6 +135,22 @@ pub fn find(record_file: &Path, id: &str, scribe: &mut dyn Scribe) -> Result<Str
             file: record_file.to_path_buf(),
             id: id.to_owned(),
         })
+}
+
+/// Returns a record, or what stands where one may have been.
+fn readable(entry: Entry) -> Result<(String, Checked), LookupError> {
+    match entry {
+        Entry::Line { text, checked, .. } => Ok((text, checked)),
+        Entry::Damaged {
+            file,
+            line_no,
+            what,
+        } => Err(LookupError::Unreadable {
+            file,
+            line_no,
+            what,
+        }),
+    }
 }
 
 /// What tells a run from a notice, and a success from a failure.

@@ -22,7 +22,7 @@ use crate::store::system::{How, Kernel, System, retry};
 use crate::store::{Checked, Scribe, StoreError};
 
 pub use entries::{Entries, NewestFirst};
-pub(crate) use raw::{Content, Raw};
+pub(crate) use raw::{Content, Raw, unended};
 pub use stored::StoredFile;
 
 use raw::{OpenFile, RawLines};

@@ -174,8 +174,7 @@ impl Review {
             return false;
         };
         let mut requirements = self.policy.requirements.iter();
-        requirements
-            .any(|required| required.command.fits(command) && required.cwd.fits(&self.folder, cwd))
+        requirements.any(|required| required.fits(&self.folder, cwd, command))
     }
 
     /// Returns what the verdict will not rest on, a JSON object: the keys of `Scope`. To be asked

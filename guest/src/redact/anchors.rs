@@ -77,7 +77,7 @@ impl Anchors {
         Self {
             rare: Sift::new(wanted(rare)),
             actions: actions.collect(),
-            all: Texts::new(all.iter().map(|(text, _)| whole(text)).collect()),
+            all: Texts::new(all.iter().map(|(text, _)| whole(*text)).collect()),
             short,
             encoded,
         }
@@ -173,7 +173,7 @@ impl Short {
     }
 }
 
-fn whole(text: &[u8]) -> Wanted {
+fn whole(text: impl Into<Box<[u8]>>) -> Wanted {
     Wanted {
         text: text.into(),
         reader: Reader::Redaction,
@@ -191,10 +191,6 @@ fn wanted(mut rare: Vec<&[u8]>) -> Vec<Wanted> {
         .collect();
     rare.sort_unstable();
     rare.dedup();
-    let rare = rare.into_iter().map(|text| Wanted {
-        text,
-        reader: Reader::Redaction,
-        starts_word: false,
-    });
+    let rare = rare.into_iter().map(whole);
     rare.chain(excerpt::telling_texts()).collect()
 }

@@ -118,9 +118,7 @@ impl Inputs {
         cache.learn(&items);
         Ok(Look::new(sight(&items), &items))
     }
-}
 
-impl Inputs {
     /// Looks for the files that the patterns name, and opens none.
     ///
     /// # Errors

@@ -6,9 +6,9 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::LookupError;
+use super::{LookupError, readable};
 use crate::project::Project;
-use crate::reader::{Content, Entry, Reader, Scope};
+use crate::reader::{Content, Entry, Reader, Scope, unended};
 use crate::store::{Checked, Scribe, verify_opened};
 
 /// How many newer runs were passed over.
@@ -104,20 +104,7 @@ fn walk(
     let mut walked = Walked::default();
     let passed = &mut walked.passed;
     for entry in reader.newest_first(scribe) {
-        let (text, checked) = match entry {
-            Entry::Line { text, checked, .. } => (text, checked),
-            Entry::Damaged {
-                file,
-                line_no,
-                what,
-            } => {
-                return Err(LookupError::Unreadable {
-                    file,
-                    line_no,
-                    what,
-                });
-            }
-        };
+        let (text, checked) = readable(entry)?;
         match Counts::of(&text, project) {
             Counts::Yes => {
                 walked.found = Some((text, checked));
@@ -144,7 +131,7 @@ fn cut_off(reader: &Reader, scribe: &mut dyn Scribe) -> Option<LookupError> {
             .then(|| LookupError::Unreadable {
                 file,
                 line_no,
-                what: format!("ends without a newline: {length} bytes are no record"),
+                what: unended(length),
             })
     })
 }

@@ -51,6 +51,11 @@ pub(crate) enum Content {
     Unread(String),
 }
 
+/// Says what an unfinished line is that no writer will go on with.
+pub(crate) fn unended(length: usize) -> String {
+    format!("ends without a newline: {length} bytes are no record")
+}
+
 impl Raw {
     /// Returns the records on the line, and what is between them.
     pub(crate) fn entries(self, scribe: &mut dyn Scribe) -> Vec<Entry> {

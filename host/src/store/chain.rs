@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use crate::reader::{Content, Raw, Reader};
+use crate::reader::{Content, Raw, Reader, unended};
 
 use super::anchor::Anchor;
 use super::dropped::Drops;
@@ -262,7 +262,7 @@ impl Chain {
             self.found.damages.push(Damage {
                 file,
                 line,
-                what: format!("ends without a newline: {length} bytes are no record"),
+                what: unended(length),
                 undecided,
             });
         }
