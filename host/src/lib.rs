@@ -17,6 +17,8 @@ mod tree;
 pub mod component;
 pub mod fallback;
 mod keep;
+mod recording;
+mod relay;
 pub mod scribe;
 
 mod folder;

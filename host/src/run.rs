@@ -6,6 +6,7 @@ mod before;
 
 use std::ffi::OsString;
 use std::io;
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -21,6 +22,8 @@ use crate::known::known_values;
 use crate::lookup::LookupError;
 use crate::plan::Planned;
 use crate::project::Project;
+use crate::recording::Recording;
+use crate::relay::{Feeder, Relay};
 use crate::scribe::ComponentScribe;
 use crate::store::{Appended, FinishError, OpenRun, Options, Store, StoreError};
 use crate::supervise::{self, Command, Control, Limits};
@@ -283,9 +286,14 @@ impl Runner {
             run_id: Some(command_id.clone()),
             ..request.command.clone()
         };
-        let mut sink = CaptureSink::new(&mut session, &capture, observer, stream, keeper.as_mut());
-        let ending = supervise::supervise(&command, &request.limits, control, &mut sink);
-        let stopped = sink.finish();
+        let relay = Relay::new(Recording::new(&mut session, &capture, keeper.as_mut()));
+        let ending = thread::scope(|scope| {
+            let mut sink = CaptureSink::new(Feeder::new(&relay, scope), observer, stream);
+            let ending = supervise::supervise(&command, &request.limits, control, &mut sink);
+            sink.finish();
+            ending
+        });
+        let stopped = relay.finish();
         let kept = match (&begun, keeper) {
             (Ok((_, store)), Some(keeper)) => Some(keeper.finish(store)),
             (Ok(_) | Err(_), _) => None,

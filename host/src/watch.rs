@@ -1,12 +1,12 @@
-//! Between a running command, the component that captures its output, and a person who watches.
+//! Between a running command, the relay where its output is worked on, and a person who watches.
 //!
 //! What a person sees has been redacted. What goes wrong here with the watching costs no record.
 
 use std::time::Duration;
 
-use crate::component::{CallError, Capture, Component, Filter, PolicyError, Session};
+use crate::component::{Component, Filter, PolicyError, Session};
 use crate::ending::Source;
-use crate::keep::Keeper;
+use crate::relay::Feeder;
 use crate::supervise::Sink;
 
 /// What a person may see while a command runs.
@@ -48,63 +48,30 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// Hands captured bytes to the component and remembers the first time it stopped.
-pub(crate) struct CaptureSink<'a> {
-    session: &'a mut Session,
-    capture: &'a Capture,
+/// Hands what a command puts out to the relay, and what a person may see of it to the observer.
+pub(crate) struct CaptureSink<'scope, 'env, 'a> {
+    feeder: Feeder<'scope, 'env, 'a>,
     observer: &'a mut dyn Observer,
     stream: Option<Redacting>,
-    keeper: Option<&'a mut Keeper>,
-    stopped: Option<CallError>,
 }
 
-impl<'a> CaptureSink<'a> {
+impl<'scope, 'env, 'a> CaptureSink<'scope, 'env, 'a> {
     pub(crate) fn new(
-        session: &'a mut Session,
-        capture: &'a Capture,
+        feeder: Feeder<'scope, 'env, 'a>,
         observer: &'a mut dyn Observer,
         stream: Option<Redacting>,
-        keeper: Option<&'a mut Keeper>,
     ) -> Self {
         Self {
-            session,
-            capture,
+            feeder,
             observer,
             stream,
-            keeper,
-            stopped: None,
         }
     }
 
-    /// Gives the observer and the keeper what was held back, and returns why the capture ended
-    /// early, if it did.
-    pub(crate) fn finish(mut self) -> Option<CallError> {
-        self.keep_rest(Source::Stdout);
-        self.keep_rest(Source::Stderr);
+    /// Gives the observer what was held back.
+    pub(crate) fn finish(mut self) {
         self.flush(Source::Stdout);
         self.flush(Source::Stderr);
-        self.stopped
-    }
-
-    /// Takes bytes into the capture, and what passes through to the keeper.
-    fn capture(&mut self, source: Source, bytes: &[u8]) -> Result<(), CallError> {
-        let Some(keeper) = &mut self.keeper else {
-            return self.session.push(self.capture, source, bytes);
-        };
-        let passage = self.session.push_through(self.capture, source, bytes)?;
-        keeper.take(source, &passage);
-        Ok(())
-    }
-
-    /// Keeps what the capture has held back of a stream that is read to its end.
-    fn keep_rest(&mut self, source: Source) {
-        let Some(keeper) = self.keeper.as_mut().filter(|_| self.stopped.is_none()) else {
-            return;
-        };
-        match self.session.flush(self.capture, source) {
-            Ok(passage) => keeper.take(source, &passage),
-            Err(stopped) => self.stopped = Some(stopped),
-        }
     }
 
     fn flush(&mut self, source: Source) {
@@ -118,12 +85,9 @@ impl<'a> CaptureSink<'a> {
     }
 }
 
-impl Sink for CaptureSink<'_> {
+impl<'a: 'scope, 'scope> Sink for CaptureSink<'scope, '_, 'a> {
     fn bytes(&mut self, source: Source, bytes: &[u8]) {
-        // After a trap the command runs on, but nothing of it can be kept.
-        if self.stopped.is_none() {
-            self.stopped = self.capture(source, bytes).err();
-        }
+        self.feeder.bytes(source, bytes);
         // Only a view that is redrawn shows numbers, and counting has a price.
         if self.observer.tick_every().is_some() {
             let newlines = bytes.iter().filter(|byte| **byte == b'\n').count();
@@ -139,9 +103,7 @@ impl Sink for CaptureSink<'_> {
     }
 
     fn end(&mut self, source: Source) {
-        if self.stopped.is_none() {
-            self.stopped = self.session.end(self.capture, source).err();
-        }
+        self.feeder.end(source);
         self.flush(source);
     }
 
@@ -150,13 +112,8 @@ impl Sink for CaptureSink<'_> {
     }
 
     fn tick(&mut self, elapsed: Duration) {
-        if self.stopped.is_some() {
-            return self.observer.tick(elapsed, "");
-        }
-        match self.session.newest_line(self.capture) {
-            Ok(newest) => self.observer.tick(elapsed, &newest),
-            Err(stopped) => self.stopped = Some(stopped),
-        }
+        let newest = self.feeder.newest_line();
+        self.observer.tick(elapsed, &newest);
     }
 }
 

@@ -71,6 +71,20 @@ fn a_trap_in_the_middle_of_the_output_leaves_the_fallback_record_which_the_gate_
     assert!(!holds(&on_disk, &secret()));
 }
 
+#[test]
+fn a_trap_before_much_output_neither_holds_the_command_up_nor_hides_how_it_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runner = runner(stopping(), folder.path());
+    let script = "yes | head -c 8000000; yes | head -c 8000000 >&2; exit 3";
+    let finished = runner.run(["sh", "-c", script], None).expect("a run");
+    assert!(finished.fallback.is_some());
+    let record: serde_json::Value = serde_json::from_str(&finished.record).expect("JSON");
+    assert_eq!(record["kind"], "fallback");
+    assert_eq!(record["exit_code"], 3);
+    assert_eq!(finished.ending.stdout.bytes, 8_000_000);
+    assert_eq!(finished.ending.stderr.bytes, 8_000_000);
+}
+
 /// Takes what a person would see.
 #[derive(Default)]
 struct Watching(String);
