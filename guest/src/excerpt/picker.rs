@@ -12,7 +12,7 @@ use super::grade::{EXPLAINED, HIGHEST, LOOKED_AT, grade, grade_of_what_may_matte
 use super::line::{Line, prefix};
 use super::open::Open;
 use super::policy::ExcerptPolicy;
-use super::screen::{NextFound, Span, Spans};
+use super::screen::{NextFound, Spans};
 use super::search::telling;
 use super::tail::Tail;
 use crate::redact::{Sink, Telling};
@@ -172,33 +172,39 @@ impl Picker {
         if lines.is_empty() {
             return;
         }
-        let mut before: Option<Span> = None;
+        let is_plain = self.policy.is_plain();
         let mut is_quiet = self.is_quiet();
-        for span in Spans::new(lines) {
-            let matters = if self.policy.is_plain() {
-                Matters::Unknown
-            } else if found.is_in(span.start, span.end) || span.opens(lines) {
-                Matters::Yes
-            } else {
-                Matters::No
+        let mut spans = Spans::new(lines);
+        loop {
+            let from = spans.start();
+            let next = found.after(from).unwrap_or(usize::MAX);
+            let mut passed = 0;
+            let Some(span) = spans.next(if is_quiet { next } else { 0 }, &mut passed) else {
+                self.count(passed, lines.len() - from);
+                break;
+            };
+            self.count(passed, span.start - from);
+            let matters = match next < span.end || span.opens(lines) {
+                _ if is_plain => Matters::Unknown,
+                true => Matters::Yes,
+                false => Matters::No,
             };
             if matters == Matters::No && is_quiet {
-                self.count(span.end - span.start);
-            } else {
-                let line = lines.get(span.start..span.end).unwrap_or("");
-                let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
-                let before = before.and_then(|span| lines.get(span.start..span.end));
-                self.line(line, bytes, before, matters);
-                is_quiet = self.is_quiet();
+                self.count(1, span.end + 1 - span.start);
+                continue;
             }
-            before = Some(span);
+            let line = lines.get(span.start..span.end).unwrap_or("");
+            let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX);
+            let before = lines.get(..span.start).unwrap_or("");
+            self.line(line, bytes, before, matters);
+            is_quiet = self.is_quiet();
         }
         self.tail.push_all(lines, self.lines);
     }
 
     fn end_open(&mut self) {
         let open = std::mem::take(&mut self.open);
-        self.line(&open.text, open.bytes, None, Matters::Unknown);
+        self.line(&open.text, open.bytes, "", Matters::Unknown);
         self.tail.push(Line::new(
             self.lines,
             &open.text,
@@ -215,14 +221,15 @@ impl Picker {
         is_past_head && self.waiting.is_empty()
     }
 
-    fn count(&mut self, bytes: usize) {
-        self.lines += 1;
-        self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX) + 1;
+    fn count(&mut self, lines: usize, bytes: usize) {
+        self.lines += u64::try_from(lines).unwrap_or(u64::MAX);
+        self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
     }
 
-    /// Takes the next line of `bytes` bytes, which starts with `text`; `before` is the line before
-    /// it, where the tail does not have it yet; where it is known whether it matters, this is not looked at again.
-    fn line(&mut self, text: &str, bytes: u64, before: Option<&str>, matters: Matters) {
+    /// Takes the next line of `bytes` bytes, which starts with `text`; `before` are the lines before
+    /// it that the tail does not have yet; where it is known whether it matters, this is not looked
+    /// at again.
+    fn line(&mut self, text: &str, bytes: u64, before: &str, matters: Matters) {
         self.lines += 1;
         self.bytes += bytes + 1;
         if self.whole.is_some() {
@@ -270,9 +277,11 @@ impl Picker {
         }
     }
 
-    fn add_candidate(&mut self, grade: u8, text: &str, bytes: u64, before: Option<&str>) {
+    fn add_candidate(&mut self, grade: u8, text: &str, bytes: u64, before: &str) {
         let limit = self.policy.line_bytes;
-        let before = match before {
+        let newest = before.strip_suffix('\n');
+        let newest = newest.map(|lines| lines.rsplit_once('\n').map_or(lines, |(_, line)| line));
+        let before = match newest {
             _ if grade < EXPLAINED => None,
             Some(before) => {
                 let length = u64::try_from(before.len()).unwrap_or(u64::MAX);

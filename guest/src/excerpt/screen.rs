@@ -32,17 +32,15 @@ impl<'a> NextFound<'a> {
         }
     }
 
-    /// Returns whether something is found between two places. They must only go up.
+    /// Returns the first place from this one on where something is found. They must only go up.
     #[inline]
-    pub(super) fn is_in(&mut self, start: usize, end: usize) -> bool {
+    pub(super) fn after(&mut self, start: usize) -> Option<usize> {
         while let Some((first, rest)) = self.places.split_first()
             && *first < self.from + start
         {
             self.places = rest;
         }
-        self.places
-            .first()
-            .is_some_and(|next| *next < self.from + end)
+        self.places.first().map(|next| next - self.from)
     }
 }
 
@@ -84,6 +82,65 @@ impl<'a> Spans<'a> {
         }
     }
 
+    /// Returns where the next line begins.
+    pub(super) const fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Returns the next line, after those that end before `until`, have no colon and do not open
+    /// with a mark: whole chunks of these are passed over, and counted in `passed`.
+    #[inline(always)]
+    pub(super) fn next(&mut self, until: usize, passed: &mut usize) -> Option<Span> {
+        while self.newlines == 0 {
+            *passed += self.pass_dull(until);
+            if !self.advance() {
+                return None;
+            }
+        }
+        let bit = self.newlines.trailing_zeros();
+        let end = self.chunk + usize::try_from(bit).unwrap_or(0);
+        let before = (1 << bit) - 1;
+        let span = Span {
+            start: self.start,
+            end,
+            has_colon: self.has_colon || self.colons & before != 0,
+        };
+        self.newlines &= self.newlines - 1;
+        self.colons &= !before;
+        self.has_colon = false;
+        self.start = end + 1;
+        Some(span)
+    }
+
+    /// Passes over whole chunks of dull lines, and returns how many lines end in them.
+    #[inline(always)]
+    fn pass_dull(&mut self, until: usize) -> usize {
+        let (mut start, mut next, mut lines) = (self.start, self.next, 0);
+        let open = self.text.get(start..next).unwrap_or_default();
+        if self.has_colon || self.colons != 0 || open.first().is_some_and(may_be_mark) {
+            return 0;
+        }
+        let mut starts = u64::from(open.is_empty());
+        while let Some(chunk) = self.text.get(next..).and_then(<[u8]>::first_chunk)
+            && next + CHUNK <= until
+            && !lanes::any(chunk, |part| part.is(b':'))
+        {
+            let newlines = lanes::bits(chunk, |part| part.is(b'\n'));
+            starts |= newlines << 1;
+            if has_mark(chunk, starts) {
+                break;
+            }
+            next += CHUNK;
+            if newlines != 0 {
+                lines += newlines.count_ones();
+                start = next - usize::try_from(newlines.leading_zeros()).unwrap_or(0);
+            }
+            starts = newlines >> (CHUNK - 1);
+        }
+        (self.start, self.next) = (start, next);
+        usize::try_from(lines).unwrap_or(0)
+    }
+
     /// Goes on to the next chunk and says whether there was one.
     #[inline(always)]
     fn advance(&mut self) -> bool {
@@ -108,30 +165,19 @@ impl<'a> Spans<'a> {
     }
 }
 
-impl Iterator for Spans<'_> {
-    type Item = Span;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Span> {
-        while self.newlines == 0 {
-            if !self.advance() {
-                return None;
-            }
-        }
-        let bit = self.newlines.trailing_zeros();
-        let end = self.chunk + usize::try_from(bit).unwrap_or(0);
-        let passed = (1 << bit) - 1;
-        let span = Span {
-            start: self.start,
-            end,
-            has_colon: self.has_colon || self.colons & passed != 0,
-        };
-        self.newlines &= self.newlines - 1;
-        self.colons &= !passed;
-        self.has_colon = false;
-        self.start = end + 1;
-        Some(span)
+/// Returns whether one of the lines that start at these places may open with a mark, by the first
+/// byte of it that is not blank. What is blank to the end of the chunk is taken for one.
+#[inline(always)]
+fn has_mark(chunk: &[u8; CHUNK], starts: u64) -> bool {
+    let others = lanes::bits(chunk, |part| part.letters().or(part.is(b'\n')));
+    let marks = !others | lanes::bits(chunk, |part| part.is(b'E'));
+    if starts & marks == 0 {
+        return false;
     }
+    let blanks = lanes::bits(chunk, |part| part.is(b' ').or(part.is(b'\t')));
+    // Adding a bit to a run of bits leads to the place behind it.
+    let (behind, is_blank_to_end) = blanks.overflowing_add(starts & blanks);
+    is_blank_to_end || (behind & !blanks | starts & !blanks) & marks != 0
 }
 
 impl Span {
@@ -139,8 +185,8 @@ impl Span {
     #[inline(always)]
     pub(super) fn opens(self, text: &str) -> bool {
         // Most lines begin with a letter, and have no colon.
-        let first = text.as_bytes().get(self.start).copied().unwrap_or(b'\n');
-        (self.has_colon || !first.is_ascii_alphabetic() || first == b'E') && self.opens_odd(text)
+        let first = text.as_bytes().get(self.start);
+        (self.has_colon || first.is_some_and(may_be_mark)) && self.opens_odd(text)
     }
 
     #[inline(never)]
@@ -155,6 +201,11 @@ impl Span {
         );
         (self.has_colon || may_open) && opens(line)
     }
+}
+
+/// Returns whether a line may open with a mark or with blanks, by its first byte.
+const fn may_be_mark(first: &u8) -> bool {
+    !first.is_ascii_alphabetic() || *first == b'E'
 }
 
 /// Returns whether a line opens with a mark or a place that the search cannot see.
@@ -178,5 +229,64 @@ fn opens(line: &str) -> bool {
             });
             (opens_with_one || bytes.ends_with(b"]:")) && starts_with_location(text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_passed_over_that_may_open_with_a_mark_or_lies_behind_a_place() {
+        let mut state = 1_u64;
+        let mut throw = move |below: u64| {
+            state = state
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(0x1405_7b7e_f767_814f);
+            usize::try_from((state >> 33) % below).unwrap()
+        };
+        let mut all_passed = 0;
+        for _ in 0..5000 {
+            let mut text = String::new();
+            for _ in 0..throw(40) {
+                let line = [
+                    "plain words 12",
+                    "z",
+                    "",
+                    ": x",
+                    "E  mark",
+                    "[-] x",
+                    "a b: c",
+                    "\u{e9}",
+                ];
+                text.push_str(line[throw(line.len() as u64 * 8).saturating_sub(line.len() * 7)]);
+                text.push_str(&"x ".repeat(throw(70)));
+                text.push('\n');
+            }
+            let mut spans = Spans::new(&text);
+            let every = std::iter::from_fn(|| spans.next(0, &mut 0));
+            let lines: Vec<Span> = every.collect();
+            assert_eq!(lines.len(), text.lines().count());
+            let until = throw(text.len() as u64 + 1);
+            let mut spans = Spans::new(&text);
+            let mut at = 0;
+            loop {
+                let mut passed = 0;
+                let next = spans.next(until, &mut passed);
+                for span in &lines[at..at + passed] {
+                    let line = &text[span.start..span.end];
+                    assert!(span.end < until && !span.has_colon, "{line:?}");
+                    assert!(!opens(line) && !span.opens(&text), "{line:?}");
+                }
+                all_passed += passed;
+                at += passed;
+                assert_eq!(next.as_ref(), lines.get(at), "{text:?}");
+                at += 1;
+                if next.is_none() {
+                    break;
+                }
+            }
+        }
+        assert!(all_passed > 1000, "{all_passed}");
     }
 }
