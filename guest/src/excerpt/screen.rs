@@ -116,11 +116,12 @@ impl<'a> Spans<'a> {
     #[inline(always)]
     fn pass_dull(&mut self, until: usize) -> usize {
         let (mut start, mut next, mut lines) = (self.start, self.next, 0);
-        let open = self.text.get(start..next).unwrap_or_default();
-        if self.has_colon || self.colons != 0 || open.first().is_some_and(may_be_mark) {
+        let mut open = self.text.get(start..next).unwrap_or_default().iter();
+        let first = open.find(|byte| !matches!(byte, b' ' | b'\t'));
+        if self.has_colon || self.colons != 0 || first.is_some_and(may_be_mark) {
             return 0;
         }
-        let mut starts = u64::from(open.is_empty());
+        let mut starts = u64::from(first.is_none());
         while let Some(chunk) = self.text.get(next..).and_then(<[u8]>::first_chunk)
             && next + CHUNK <= until
             && !lanes::any(chunk, |part| part.is(b':'))

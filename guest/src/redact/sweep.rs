@@ -33,6 +33,13 @@ pub(super) fn first_shape(block: &[u8], from: usize) -> Option<usize> {
     sweep.step(&lanes::padded(rest, 0), at)
 }
 
+/// Which words of a chunk may belong to a run, or to base64, whole, the first in the lowest bit.
+#[derive(Clone, Copy)]
+struct Words {
+    runs: u8,
+    base64: u8,
+}
+
 /// One pass over a block.
 struct Sweep<'a> {
     block: &'a [u8],
@@ -40,6 +47,8 @@ struct Sweep<'a> {
     /// Which words of the last chunk may belong to a run or to base64 whole, the first in the
     /// lowest bit.
     full: u8,
+    /// The same for each, where it was asked for.
+    words: Option<Words>,
     /// Where the newest run ends that was judged.
     run_end: usize,
     armour_end: usize,
@@ -51,6 +60,7 @@ impl<'a> Sweep<'a> {
             block,
             from,
             full: 0,
+            words: None,
             run_end: 0,
             armour_end: 0,
         }
@@ -65,10 +75,11 @@ impl<'a> Sweep<'a> {
             .then(|| self.odd_in(at))
             .flatten();
         // Few chunks hold more than short words.
-        if pairs(before, self.full) >> LAST == 0 {
+        if !covered(before, self.full, LONG) {
+            self.words = None;
             return odd;
         }
-        let run = self.run_in(chunk, at, before);
+        let run = self.run_in(chunk, at);
         odd.into_iter().chain(run).min()
     }
 
@@ -77,25 +88,21 @@ impl<'a> Sweep<'a> {
         (at..at + CHUNK).find(|at| is_odd(self.block, *at))
     }
 
-    /// Returns where the first long run begins that reaches into the chunk at `at`; `before` tells
-    /// the full words of the chunk before it.
-    fn run_in(&mut self, chunk: &[u8; CHUNK], at: usize, before: u8) -> Option<usize> {
-        // What begins in the chunk before fills its last word, or the first one here.
-        let is_across = (before >> LAST) | (self.full & 1) != 0;
-        let last = match is_across {
-            true => self.block.get(..at).and_then(<[u8]>::last_chunk),
+    /// Returns where the first long run begins that reaches into the chunk at `at`.
+    fn run_in(&mut self, chunk: &[u8; CHUNK], at: usize) -> Option<usize> {
+        let last = self.block.get(..at).and_then(<[u8]>::last_chunk);
+        let last = last.unwrap_or(&[0; CHUNK]);
+        let before = self.words.unwrap_or_else(|| Words::of(last));
+        let words = Words::of(chunk);
+        self.words = Some(words);
+        let run = match covered(before.runs, words.runs, LONG) {
+            true => long_in(last, chunk, at, LONG, runs).find_map(|place| self.run_around(place)),
             false => None,
         };
-        let bits = |set: fn(Lanes) -> Set| {
-            let before = last.map_or(0, |last| lanes::bits(last, set));
-            (before, lanes::bits(chunk, set))
-        };
-        let run = long_in(bits(runs), LONG, at).find_map(|place| self.run_around(place));
-        let full = pairs(before, self.full);
-        if (full & (full << 2)) >> LAST == 0 {
+        if !covered(before.base64, words.base64, armour::LONG) {
             return run;
         }
-        let mut long = long_in(bits(base64), armour::LONG, at);
+        let mut long = long_in(last, chunk, at, armour::LONG, base64);
         let armour = long.find_map(|place| self.armour_around(place));
         run.into_iter().chain(armour).min()
     }
@@ -122,10 +129,35 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Returns where runs of at least `length` bytes begin that reach into the chunk at `at`; `bits` are
-/// those of the chunk before it, and its own.
-fn long_in(bits: (u64, u64), length: usize, at: usize) -> impl Iterator<Item = usize> {
-    let (before, now) = long(bits, length);
+impl Words {
+    fn of(chunk: &[u8; CHUNK]) -> Self {
+        Self {
+            runs: lanes::words(chunk, runs),
+            base64: lanes::words(chunk, base64),
+        }
+    }
+}
+
+/// Says whether a run of at least `length` bytes may reach into a chunk, by the full words of the
+/// chunk before it and its own: wherever it begins, it covers all but one of the words that it is
+/// as long as.
+#[inline(always)]
+fn covered(before: u8, words: u8, length: usize) -> bool {
+    let words = u16::from_le_bytes([before, words]);
+    let covered = (1..length / WORD).fold(words, |covered, step| covered & (words << step));
+    covered >> LAST != 0
+}
+
+/// Returns where runs of a set of at least `length` bytes begin that reach into the chunk at `at`,
+/// behind the chunk before it.
+fn long_in(
+    before: &[u8; CHUNK],
+    chunk: &[u8; CHUNK],
+    at: usize,
+    length: usize,
+    set: fn(Lanes) -> Set,
+) -> impl Iterator<Item = usize> {
+    let (before, now) = long((lanes::bits(before, set), lanes::bits(chunk, set)), length);
     // What begins earlier was judged with the chunk before.
     let reaches = u64::MAX << (CHUNK + 1 - length);
     let before = begins(before & reaches, at.saturating_sub(CHUNK));
@@ -154,14 +186,6 @@ fn begins(bits: u64, base: usize) -> impl Iterator<Item = usize> {
             base + bit
         })
     })
-}
-
-/// Returns which words are full as the one before each is, of a chunk in the upper half and of the
-/// one before it.
-#[inline(always)]
-fn pairs(before: u8, words: u8) -> u16 {
-    let wide = u16::from_le_bytes([before, words]);
-    wide & (wide << 1)
 }
 
 /// What runs are made of.

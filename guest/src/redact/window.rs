@@ -2,6 +2,8 @@
 //!
 //! It depends on the window alone, not on the pieces in which it came.
 
+use memchr::{memrchr2, memrchr3};
+
 use super::scan::Mark;
 
 /// How much of an unfinished line is held back, in bytes.
@@ -26,19 +28,18 @@ pub(super) fn cut_of(window: &str, given: usize, marks: &[Mark]) -> Cut {
             .iter()
             .find(|mark| mark.hit.from < at && at < mark.hit.end)
     };
-    let bytes = window.as_bytes();
-    let separators = [b" \t".as_slice(), b",;&\"'"];
-    for separator in separators {
-        let found = (window.len() / 2..last).rev().find(|at| {
-            separator.contains(&super::bytes::at(bytes, *at))
-                && covering(at + 1).is_none()
-                && *at >= given
-        });
-        if let Some(at) = found {
-            return Cut {
-                at: at + 1,
-                is_open: false,
-            };
+    let from = given.max(window.len() / 2);
+    let bytes = window.as_bytes().get(..last).unwrap_or_default();
+    for newest in [blank as fn(&[u8]) -> Option<usize>, separator] {
+        let mut end = last;
+        while let Some(at) = bytes.get(from..end).and_then(newest).map(|at| from + at) {
+            if covering(at + 1).is_none() {
+                return Cut {
+                    at: at + 1,
+                    is_open: false,
+                };
+            }
+            end = at;
         }
     }
     let at = window.floor_char_boundary(last).max(given);
@@ -53,4 +54,14 @@ pub(super) fn cut_of(window: &str, given: usize, marks: &[Mark]) -> Cut {
             is_open: mark.hit.end == window.len(),
         },
     }
+}
+
+/// Returns where the last blank is.
+fn blank(bytes: &[u8]) -> Option<usize> {
+    memrchr2(b' ', b'\t', bytes)
+}
+
+/// Returns where the last of the other separators is.
+fn separator(bytes: &[u8]) -> Option<usize> {
+    memrchr3(b',', b';', b'&', bytes).max(memrchr2(b'"', b'\'', bytes))
 }
