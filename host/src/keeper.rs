@@ -299,6 +299,7 @@ fn wait_for(fd: BorrowedFd<'_>, time: Duration) {
     let _ = poll(&mut fds, Some(&timespec(time)));
 }
 
+#[cfg(any(target_os = "linux", test))]
 fn encoded(message: Message) -> [u8; MESSAGE_BYTES] {
     let mut bytes = [0; MESSAGE_BYTES];
     for (place, number) in bytes.chunks_exact_mut(8).zip(message) {
