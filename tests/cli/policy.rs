@@ -1,6 +1,7 @@
 //! The policy in force, its schema, and what is wrong with one.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -188,13 +189,27 @@ fn what_is_wrong_is_named_with_key_expectation_and_place() {
         ("{\"a\":1,\"a\":2}", "stands twice"),
     ] {
         sandbox.write("feedback.json", policy);
-        sandbox.call(["policy", "--check"]).says(1, &[words]);
+        for command in [
+            &["policy", "--check"][..],
+            &["policy", "--check", "feedback.json"],
+        ] {
+            let called = sandbox.call(command);
+            called.says(1, &[words]);
+            assert!(!called.stderr.contains(": policy:"), "{}", called.stderr);
+        }
     }
     sandbox.write("feedback.json", r#"{"gate": {"inputs": ["src/[a"]}}"#);
     sandbox.call(["policy", "--check"]).says(1, &["src/[a"]);
     sandbox
         .call(["policy", "--check", "nowhere.json"])
         .says(2, &["nowhere.json"]);
+    sandbox.write("feedback.json", b"\xff\xfe{}");
+    sandbox.call(["gate"]).says(2, &["not UTF-8 text"]);
+    fs::remove_file(sandbox.path().join("feedback.json")).expect("removed");
+    symlink("nowhere", sandbox.path().join("feedback.json")).expect("a link");
+    sandbox
+        .call(["gate"])
+        .says(2, &["a link that leads nowhere"]);
 }
 
 #[test]

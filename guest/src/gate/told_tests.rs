@@ -84,6 +84,8 @@ fn of_inputs_that_cannot_be_read_nothing_is_decided_but_a_failure_still_refuses(
         &[tests("a", 0), lint()],
     );
     assert_eq!(verdict.decision, Decision::Refuse);
+    let remedy = &verdict.reasons[0].remedy;
+    assert!(remedy.starts_with("bring the files back"), "{remedy}");
     // Asked from elsewhere, it may be there that they cannot be found.
     let elsewhere =
         json!({ "folder": "/v", "inputs": [{ "patterns": ["git"], "error": "no git" }] });
