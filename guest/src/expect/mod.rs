@@ -29,7 +29,7 @@ pub const MOST: usize = 32;
 ///
 /// | kind | `expected` | holds where |
 /// |---|---|---|
-/// | `exit-code` | a number, or a list of numbers | the command exited with one of them |
+/// | `exit-code` | a number from 0 to 255, or a list of them | the command exited with one of them |
 /// | `line` | a pattern | a line of either stream matches |
 /// | `no-line` | a pattern | no line of either stream matches, and both were read to their end |
 /// | `min-count` | `{ "pattern", "count" }` | a number at least that large stands where `N` stands in the text |

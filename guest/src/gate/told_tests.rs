@@ -260,6 +260,14 @@ fn a_failure_that_its_requirement_fits_no_more_is_told_with_its_number_and_the_n
              "1 failed run was started under the requirement `all`, which the policy does not have \
               any more, so it is not judged; it is `make` (c), which exited with code 1"}])
     );
+    // A store may name any number of them.
+    let many = (0..200).map(|at| marked(&format!("m{at}"), &["x"], 1, &format!("n{at}")));
+    let scope = self::scope(REQUIRED, &json!({}), &many.collect::<Vec<_>>());
+    let aside = scope["set_aside"].as_array().unwrap();
+    assert_eq!((aside.len(), &aside[64]["failed"]), (65, &json!(136)));
+    let told = aside[64]["message"].as_str().unwrap();
+    let wanted = "136 failed runs were started under other requirements, which do not fit now, so";
+    assert!(told.starts_with(wanted), "{told}");
     // Where such runs count they are reasons, and nothing is set aside.
     let refusing = REQUIRED.replacen(r#""gate": {"#, r#""gate": {"others": "refuse", "#, 1);
     let scope = self::scope(&refusing, &json!({}), &runs);

@@ -9,6 +9,11 @@ use super::attempt::{Attempt, Standing};
 use crate::gate::evidence;
 use crate::gate::scope::Scope;
 
+/// How many requirements are told of by their names. A store that somebody wrote may name any.
+const MOST_NAMED: usize = 64;
+/// Stands for all the others.
+const OTHERS: &str = "";
+
 /// What a verdict does not rest on, as it is handed out.
 #[derive(Debug, Serialize)]
 pub(super) struct Told {
@@ -21,7 +26,7 @@ pub(super) struct Told {
 /// The failures of one requirement that are not judged.
 #[derive(Debug, Serialize)]
 pub(super) struct SetAside {
-    /// Its name, as the records have it.
+    /// Its name, as the records have it; empty where there are more than are named.
     requirement: String,
     /// How many runs failed that nothing made up for.
     failed: usize,
@@ -43,6 +48,9 @@ impl Review {
             if evidence::counts(&self.policy, attempt.claim.meets) || !self.stands_failed(place) {
                 continue;
             }
+            let known = names.iter().any(|(known, _)| *known == name);
+            let is_told = known || names.len() < MOST_NAMED;
+            let name = if is_told { name } else { OTHERS };
             match names.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, failed)) => failed.push(attempt),
                 None => names.push((name, vec![attempt])),
@@ -73,7 +81,14 @@ impl Review {
             ["runs were", "them", "they are", "the newest is"]
         };
         let mut requirements = self.policy.requirements.iter();
-        let now = if requirements.any(|requirement| requirement.name == name) {
+        let under = if name == OTHERS {
+            "other requirements".to_owned()
+        } else {
+            format!("the requirement `{name}`")
+        };
+        let now = if name == OTHERS {
+            ", which do not fit now".to_owned()
+        } else if requirements.any(|requirement| requirement.name == name) {
             format!(
                 " as it was then (other words, or another folder), and it does not fit {them} now"
             )
@@ -81,7 +96,7 @@ impl Review {
             ", which the policy does not have any more".to_owned()
         };
         let message = format!(
-            "{count} failed {runs} started under the requirement `{name}`{now}, so {they} not \
+            "{count} failed {runs} started under {under}{now}, so {they} not \
              judged; {it_is} {named}, which {}",
             what.join(", and ")
         );
