@@ -3,6 +3,7 @@
 //! It reads; what a failure is, it takes from what the component wrote into the record.
 
 mod counting;
+mod survey;
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use crate::reader::{Entry, Reader, Scope};
 use crate::store::{Checked, Scribe, StoreError};
 
 pub use counting::{Passed, newest_that_counts};
+pub use survey::is_doubled;
 
 /// Why there is no such record.
 #[derive(Debug, thiserror::Error)]

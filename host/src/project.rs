@@ -114,7 +114,7 @@ pub enum ProjectError {
         source: io::Error,
     },
     /// The component does not accept the policy.
-    #[error("policy `{}`: {source}", path.display())]
+    #[error("policy `{}`: {}", path.display(), said_of(source))]
     Policy {
         /// The file.
         path: PathBuf,
@@ -152,6 +152,13 @@ pub fn component(folder: &Path, given: Option<&Path>) -> Result<Component, Proje
         Some(path) => Component::from_file(&path)?,
         None => Component::built_in()?,
     })
+}
+
+/// What is said of a policy, without the word that stands before its file as well.
+fn said_of(error: &PolicyError) -> String {
+    let said = error.to_string();
+    let shorter = said.strip_prefix("policy: ").map(str::to_owned);
+    shorter.unwrap_or(said)
 }
 
 /// Returns the policy's `component`. Everything else in a policy is a component's to read; the
@@ -297,7 +304,13 @@ pub fn read_policy(path: &Path) -> Result<String, ProjectError> {
         path: path.to_path_buf(),
         source,
     };
-    let about = fs::metadata(path).map_err(fail)?;
+    let about = fs::metadata(path).map_err(|source| {
+        let is_link = fs::symlink_metadata(path).is_ok();
+        if is_link && source.kind() == io::ErrorKind::NotFound {
+            return fail(io::Error::other("a link that leads nowhere"));
+        }
+        fail(source)
+    })?;
     // Checked before opening, since opening a FIFO would wait for a writer.
     if !about.is_file() {
         return Err(fail(io::Error::other("not a regular file")));
@@ -307,7 +320,12 @@ pub fn read_policy(path: &Path) -> Result<String, ProjectError> {
             "larger than {POLICY_LIMIT} bytes"
         ))));
     }
-    let text = fs::read_to_string(path).map_err(fail)?;
+    let text = fs::read_to_string(path).map_err(|source| {
+        if source.kind() == io::ErrorKind::InvalidData {
+            return fail(io::Error::other("not UTF-8 text"));
+        }
+        fail(source)
+    })?;
     // An empty text means the defaults to a component. A file that was cut to nothing does not:
     // what it asked for would be gone without a word.
     if text.trim_start_matches('\u{feff}').trim().is_empty() {

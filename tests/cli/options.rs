@@ -414,4 +414,13 @@ fn a_script_that_drops_its_arguments_is_not_started() {
         let record = sandbox.run_with(["--shell"], [uses, "-q"]);
         assert_eq!(record["exit_code"], 0);
     }
+    sandbox
+        .call(["run", "--shell", ".", "./check.sh", "-q"])
+        .says(125, &["--shell '. ./check.sh"]);
+    // What a script reads in has its parameters, though it names none.
+    sandbox.write("check.sh", "echo \"got $1\"\n");
+    for reads in [". ./check.sh", "true; source ./check.sh", "(. ./check.sh)"] {
+        let record = sandbox.run_with(["--shell"], [reads, "-q"]);
+        assert_eq!(record["stdout_tail"], "got -q", "{record}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The policy in force, its schema, and what is wrong with one.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -188,13 +189,111 @@ fn what_is_wrong_is_named_with_key_expectation_and_place() {
         ("{\"a\":1,\"a\":2}", "stands twice"),
     ] {
         sandbox.write("feedback.json", policy);
-        sandbox.call(["policy", "--check"]).says(1, &[words]);
+        for command in [
+            &["policy", "--check"][..],
+            &["policy", "--check", "feedback.json"],
+        ] {
+            let called = sandbox.call(command);
+            called.says(1, &[words]);
+            assert!(!called.stderr.contains(": policy:"), "{}", called.stderr);
+        }
     }
     sandbox.write("feedback.json", r#"{"gate": {"inputs": ["src/[a"]}}"#);
     sandbox.call(["policy", "--check"]).says(1, &["src/[a"]);
     sandbox
         .call(["policy", "--check", "nowhere.json"])
         .says(2, &["nowhere.json"]);
+    sandbox.write("feedback.json", b"\xff\xfe{}");
+    sandbox.call(["gate"]).says(2, &["not UTF-8 text"]);
+    fs::remove_file(sandbox.path().join("feedback.json")).expect("removed");
+    symlink("nowhere", sandbox.path().join("feedback.json")).expect("a link");
+    sandbox
+        .call(["gate"])
+        .says(2, &["a link that leads nowhere"]);
+}
+
+#[test]
+fn what_can_never_work_is_no_valid_policy() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a folder/a file", "");
+    let gate = |requirements: &str| format!(r#"{{"gate": {{"requirements": [{requirements}]}}}}"#);
+    let expects = |code: &str| {
+        gate(&format!(
+            r#"{{"name": "a", "command": ["a"], "expect": [{{"kind": "exit-code", "expected": {code}}}]}}"#
+        ))
+    };
+    for (policy, words) in [
+        (
+            gate(
+                r#"{"name": "all", "command": ["cargo", "test", "**"]},
+                    {"name": "one", "command": ["cargo", "test", "-p", "one"]}"#,
+            ),
+            &[
+                "no run can meet `one`",
+                "`all` stands before it",
+                "put `one` before `all`",
+            ][..],
+        ),
+        (
+            gate(
+                r#"{"name": "a", "command": ["a"], "cwd": "**"},
+                    {"name": "b", "command": ["a"], "cwd": "web"}"#,
+            ),
+            &["no run can meet `b`"],
+        ),
+        (
+            gate(r#"{"name": "a", "command": ["a"]}, {"name": "a", "command": ["b"]}"#),
+            &["two requirements have this name"],
+        ),
+        (expects("300"), &["an exit code from 0 to 255"]),
+        (expects("[0, -1]"), &["an exit code from 0 to 255"]),
+        (
+            r#"{"record_file": "."}"#.to_owned(),
+            &["`record_file`", "is a folder; name a file"],
+        ),
+        (
+            r#"{"record_file": "a folder"}"#.to_owned(),
+            &["`record_file`", "is a folder; name a file"],
+        ),
+        (
+            r#"{"record_file": "new/"}"#.to_owned(),
+            &["`record_file`", "is a folder; name a file"],
+        ),
+        (
+            r#"{"record_file": "a folder/a file/records.jsonl"}"#.to_owned(),
+            &["`record_file`", "a file` is no folder"],
+        ),
+        (
+            r#"{"record_file": "/dev/null"}"#.to_owned(),
+            &["`record_file`", "/dev/null"],
+        ),
+    ] {
+        sandbox.write("feedback.json", &policy);
+        let named = sandbox.call(["policy", "--check"]);
+        named.says(1, words);
+    }
+    for policy in [
+        gate(
+            r#"{"name": "one", "command": ["cargo", "test", "-p", "one"]},
+                {"name": "all", "command": ["cargo", "test", "**"]}"#,
+        ),
+        expects("[0, 255]"),
+        r#"{"record_file": "new/folder/records.jsonl"}"#.to_owned(),
+        r#"{"record_file": "a folder/a file"}"#.to_owned(),
+    ] {
+        sandbox.write("feedback.json", &policy);
+        let checked = sandbox.call(["policy", "--check"]);
+        assert_eq!(checked.status, 0, "{policy}: {}", checked.stderr);
+    }
+    // The first run makes one folder.
+    sandbox.write("feedback.json", r#"{"record_file": "new/records.jsonl"}"#);
+    assert_eq!(sandbox.call(["policy", "--check"]).stderr, "");
+    sandbox.write(
+        "feedback.json",
+        r#"{"record_file": "new/er/records.jsonl"}"#,
+    );
+    let words = ["warning: `record_file`", "before somebody makes it"];
+    sandbox.call(["policy", "--check"]).says(0, &words);
 }
 
 #[test]

@@ -239,3 +239,50 @@ fn a_store_is_not_judged_without_the_policy_of_its_project() {
     );
     assert_eq!(judged(&sandbox, &["--record-file", &store]).0, 1);
 }
+
+#[test]
+fn failures_under_a_requirement_that_is_written_anew_are_told_in_every_form() {
+    let sandbox = Sandbox::new();
+    let policy = |command: &str| {
+        format!(
+            r#"{{"gate": {{"requirements": [{{"name": "tests", "command": ["{command}"]}}]}}}}"#
+        )
+    };
+    sandbox.write("feedback.json", policy("false"));
+    sandbox.run(["false"]);
+    let newest = sandbox.run(["false"]);
+    let id = newest["command_id"].as_str().expect("an id");
+    sandbox.write("feedback.json", policy("true"));
+    sandbox.run(["true"]);
+
+    let (status, verdict) = sandbox.gate(&[]);
+    assert_eq!(status, 0, "what is needed the policy says: {verdict}");
+    let aside = &verdict["set_aside"][0];
+    assert_eq!(
+        (&aside["requirement"], &aside["failed"], &aside["newest"]),
+        (&"tests".into(), &2.into(), &id.into())
+    );
+    let told = aside["message"].as_str().expect("a text");
+    assert!(told.starts_with("2 failed runs were started under the requirement `tests`"));
+    for (format, wanted) in [
+        ("text", format!("\n  set aside: {told}\n")),
+        ("junit", "&#10;set aside: 2 failed runs were".to_owned()),
+        (
+            "github",
+            format!("\n::warning title=feedback: set aside::{told}\n"),
+        ),
+    ] {
+        let said = sandbox.call(["gate", "--format", format]);
+        assert_eq!(said.status, 0);
+        assert!(said.stdout.contains(&wanted), "{}", said.stdout);
+        assert!(said.stdout.contains(id), "{}", said.stdout);
+    }
+    // Nothing of it is told where the runs count, or were made up for.
+    let refusing = policy("true").replace(r#""gate": {"#, r#""gate": {"others": "refuse", "#);
+    sandbox.write("feedback.json", refusing);
+    let (status, verdict) = sandbox.gate(&[]);
+    assert_eq!(
+        (status, &verdict["set_aside"]),
+        (1, &Value::Array(Vec::new()))
+    );
+}

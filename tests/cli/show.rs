@@ -1,6 +1,7 @@
 //! Reading one record back.
 
 use crate::sandbox::{Sandbox, text};
+use crate::sealed::Chain;
 
 #[test]
 fn the_newest_the_newest_failure_and_one_by_id_are_shown() {
@@ -60,4 +61,27 @@ fn an_older_record_is_never_shown_as_the_newest() {
     assert_eq!(gate.status, 2, "never a pass: {}", gate.stdout);
     let id = text(&record, "command_id");
     assert_eq!(sandbox.call(["show", id]).json(), record);
+}
+
+#[test]
+fn a_record_whose_id_stands_there_with_other_words_is_shown_with_a_warning() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.run(["false"]);
+    sandbox.run(["true"]);
+    let id = text(&first, "command_id");
+    assert_eq!(sandbox.call(["show", id]).stderr, "");
+    let stored = std::fs::read_to_string(sandbox.record_file()).expect("a file");
+    let line = stored.lines().next().expect("a line");
+    let body = line.split(",\"seq\":").next().expect("a body");
+    let other = Chain::behind(&stored).line(&format!("{},\"new\":1}}", body));
+    std::fs::write(sandbox.record_file(), stored + &other).expect("written");
+    let shown = sandbox.call(["show", id]);
+    shown.says(0, &["another record with this id", "feedback verify"]);
+    assert_eq!(shown.json()["new"], 1, "the newest");
+    sandbox
+        .call(["show"])
+        .says(0, &["another record with this id"]);
+    sandbox
+        .call(["gate", "--last"])
+        .says(2, &["two records with the id"]);
 }

@@ -262,7 +262,7 @@ fn a_missing_run_is_told_with_the_one_that_comes_nearest() {
         let id = text(&record, "command_id");
         assert!(message.contains(id) && message.contains(words), "{message}");
     };
-    told(&[], &["true", "-b"], "has other arguments");
+    told(&[], &["/bin/true", "-b"], "has other arguments");
     let web = sandbox.path().join("web");
     let web = web.canonicalize().expect("a folder").display().to_string();
     told(

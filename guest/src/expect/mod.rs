@@ -29,7 +29,7 @@ pub const MOST: usize = 32;
 ///
 /// | kind | `expected` | holds where |
 /// |---|---|---|
-/// | `exit-code` | a number, or a list of numbers | the command exited with one of them |
+/// | `exit-code` | a number from 0 to 255, or a list of them | the command exited with one of them |
 /// | `line` | a pattern | a line of either stream matches |
 /// | `no-line` | a pattern | no line of either stream matches, and both were read to their end |
 /// | `min-count` | `{ "pattern", "count" }` | a number at least that large stands where `N` stands in the text |
@@ -253,15 +253,23 @@ impl TryFrom<Written> for Expectation {
     }
 }
 
+/// No other code can ever be seen: the system hands on the lowest eight bits.
+const CODES: std::ops::RangeInclusive<i32> = 0..=255;
+
 fn codes(expected: &Value) -> Result<Vec<i32>, String> {
-    let code = |value: &Value| value.as_i64().and_then(|code| i32::try_from(code).ok());
+    let code = |value: &Value| {
+        let code = value.as_i64().and_then(|code| i32::try_from(code).ok());
+        code.filter(|code| CODES.contains(code))
+    };
     let codes = match expected.as_array() {
         Some(list) => list.iter().map(code).collect::<Option<Vec<i32>>>(),
         None => code(expected).map(|code| vec![code]),
     };
     codes
         .filter(|codes| (1..=256).contains(&codes.len()))
-        .ok_or_else(|| "expected an exit code, or a list of 1 to 256 of them".to_owned())
+        .ok_or_else(|| {
+            "expected an exit code from 0 to 255, or a list of 1 to 256 of them".to_owned()
+        })
 }
 
 fn pattern(expected: &Value) -> Result<LinePattern, String> {

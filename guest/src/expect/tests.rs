@@ -81,6 +81,14 @@ fn a_fault_names_the_place_and_what_is_expected_there() {
             "`[1]`: `exit-code`: expected an exit code",
         ),
         (
+            json!({"kind": "exit-code", "expected": [0, 256]}),
+            "`[1]`: `exit-code`: expected an exit code from 0 to 255",
+        ),
+        (
+            json!({"kind": "exit-code", "expected": -1}),
+            "`[1]`: `exit-code`: expected an exit code from 0 to 255",
+        ),
+        (
             json!({"kind": "min-count", "expected": {"pattern": "12 passed", "count": 1}}),
             "`[1]`: `min-count`: expected a text in which one word is `N`",
         ),

@@ -25,6 +25,8 @@ pub(super) struct Claim {
     pub(super) declared: bool,
     /// It was started under this requirement by its name, but as it was written before.
     pub(super) reworded: bool,
+    /// The name of the requirement that it was started under, where it meets none now.
+    pub(super) outgrown: Option<String>,
     /// The files that it depends on.
     pub(super) inputs: Option<Declared>,
 }
@@ -53,6 +55,9 @@ impl Claim {
             declared: marked.is_some(),
             reworded: marked.is_none()
                 && met.is_some_and(|requirement| named == Some(&requirement.name)),
+            outgrown: named
+                .filter(|_| meets.is_none())
+                .map(|name| shown::id(name)),
             inputs: Declared::of(run, started),
         }
     }

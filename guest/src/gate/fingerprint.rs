@@ -66,10 +66,15 @@ pub(super) fn program(run: &Run) -> Option<Program> {
     Some(Program(hasher.finish()))
 }
 
+/// Whether a program of this file name, with or without a version, is an interpreter.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    let version = |letter: char| letter.is_ascii_digit() || letter == '.';
+    INTERPRETERS.contains(&name.trim_end_matches(version))
+}
+
 /// What an interpreter is given to run on the command line: then that is the program.
 fn script<'r>(name: &str, command: &'r [String]) -> Option<&'r String> {
-    let version = |letter: char| letter.is_ascii_digit() || letter == '.';
-    if !INTERPRETERS.contains(&name.trim_end_matches(version)) {
+    if !is_interpreter(name) {
         return None;
     }
     let mut arguments = command.iter().skip(1);

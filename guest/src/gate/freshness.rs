@@ -113,6 +113,8 @@ impl Declared {
 pub(super) enum Staleness {
     /// Its inputs are others now.
     Stale(String),
+    /// None of its inputs is left.
+    Gone(String),
     /// Its inputs cannot be read now, so that nobody can tell.
     Unknown(String),
 }
@@ -120,7 +122,7 @@ pub(super) enum Staleness {
 impl Staleness {
     /// Returns what was found, for the reason.
     pub(super) fn finding(&self) -> Finding {
-        let (Self::Stale(what) | Self::Unknown(what)) = self;
+        let (Self::Stale(what) | Self::Gone(what) | Self::Unknown(what)) = self;
         Finding {
             code: ReasonCode::Stale,
             what: what.clone(),
@@ -131,10 +133,14 @@ impl Staleness {
     pub(super) fn weigh(&self, reason: Reason) -> Reason {
         match self {
             Self::Stale(_) => reason,
+            Self::Gone(_) => reason.with_remedy(BRING_BACK),
             Self::Unknown(_) => reason.leaves_open().with_remedy(LET_READ),
         }
     }
 }
+
+/// What to do about inputs that are gone: another run would have none either.
+const BRING_BACK: &str = "bring the files back and ask again, or name those that there are as `inputs` and run the same command again";
 
 /// What to do about inputs that cannot be read.
 const LET_READ: &str = "make them readable, or have that done by who may, and ask again; the run itself need not be repeated";
@@ -205,14 +211,15 @@ impl Sight {
                     let why = shown::text(&clean);
                     let elsewhere = self.elsewhere(declared);
                     // That no file is left is a change that was seen.
-                    if seen.files == Some(0) {
-                        format!("depends on files (`{names}`) that are gone: {why}{elsewhere}")
+                    return Some(if seen.files == Some(0) {
+                        Staleness::Gone(format!(
+                            "depends on files (`{names}`) that are gone: {why}{elsewhere}"
+                        ))
                     } else {
-                        let what = format!(
+                        Staleness::Unknown(format!(
                             "depends on files (`{names}`) that cannot be read now, so that nobody can tell whether it is stale: {why}{elsewhere}"
-                        );
-                        return Some(Staleness::Unknown(what));
-                    }
+                        ))
+                    });
                 }
             },
         };

@@ -4,6 +4,7 @@
 
 use super::GatePolicy;
 use super::entry::Run;
+use super::fingerprint;
 use super::shown;
 use crate::requirement::Requirement;
 
@@ -69,7 +70,7 @@ impl NearMisses {
     }
 }
 
-/// How near a run is, and what differs. Nothing where it runs another program.
+/// How near a run is, and what differs. Nothing where it does something else.
 fn compare(
     requirement: &Requirement,
     folder: &str,
@@ -78,7 +79,7 @@ fn compare(
 ) -> Option<(Rank, String)> {
     let (command, cwd) = (run.command.as_ref()?, run.cwd.as_ref()?);
     let pattern = &requirement.command;
-    let leading = pattern.leading(command)?;
+    let leading = pattern.alike(command, fingerprint::is_interpreter)?;
     let is_here = requirement.cwd.fits(folder, cwd);
     let place = shown::text(cwd);
     let (kind, differs) = match (pattern.fits(command), is_here) {

@@ -6,6 +6,7 @@ mod attempt;
 mod chains;
 mod conclude;
 mod intake;
+mod set_aside;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -177,8 +178,9 @@ impl Review {
         requirements.any(|required| required.fits(&self.folder, cwd, command))
     }
 
-    /// Returns what the verdict will not rest on, a JSON object: the keys of `Scope`. To be asked
-    /// once every line was taken.
+    /// Returns what the verdict will not rest on, a JSON object: the keys of `Scope`, and
+    /// `set_aside` where failures of requirements are not judged. To be asked once every line was
+    /// taken.
     #[must_use]
     pub fn scope(&self) -> String {
         let judged = self.attempts.iter();
@@ -187,7 +189,11 @@ impl Review {
             not_required: apart.count(),
             ..self.scope
         };
-        serde_json::to_string(&scope).unwrap_or_else(|_| "{}".to_owned())
+        let told = set_aside::Told {
+            scope,
+            set_aside: self.set_aside(),
+        };
+        serde_json::to_string(&told).unwrap_or_else(|_| "{}".to_owned())
     }
 
     /// Returns the input patterns that a host must look at before [`Self::conclude`], a list of

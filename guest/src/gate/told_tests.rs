@@ -84,6 +84,8 @@ fn of_inputs_that_cannot_be_read_nothing_is_decided_but_a_failure_still_refuses(
         &[tests("a", 0), lint()],
     );
     assert_eq!(verdict.decision, Decision::Refuse);
+    let remedy = &verdict.reasons[0].remedy;
+    assert!(remedy.starts_with("bring the files back"), "{remedy}");
     // Asked from elsewhere, it may be there that they cannot be found.
     let elsewhere =
         json!({ "folder": "/v", "inputs": [{ "patterns": ["git"], "error": "no git" }] });
@@ -110,13 +112,13 @@ fn the_run_that_comes_nearest_to_a_missing_one_is_named_with_what_differs() {
         json!(true),
     );
     let runs = [
-        plain("build", &["cargo", "build"], "/w"),
+        plain("nightly", &["cargo", "+nightly", "test"], "/w"),
         plain("no-run", &["/bin/cargo", "test", "--no-run"], "/w"),
         plain("there", &["cargo", "test"], "/w/web"),
         explored,
     ];
     let wanted = [
-        "`cargo build` (build), which has other arguments",
+        "`cargo +nightly test` (nightly), which has other arguments",
         "`/bin/cargo test --no-run` (no-run), which has the argument `--no-run`",
         "`cargo test` (there), which ran in `/w/web`",
         "`cargo test` (e), which ran with `--explore`, so it is no evidence",
@@ -132,11 +134,13 @@ fn the_run_that_comes_nearest_to_a_missing_one_is_named_with_what_differs() {
             "{told}"
         );
     }
-    let told = missing(&judged(&[plain("x", &["grep", "test"], "/w"), lint()]));
-    assert!(
-        told.ends_with("asks for"),
-        "another program is not near: {told}"
-    );
+    for command in [&["grep", "test"], &["cargo", "build"]] {
+        let told = missing(&judged(&[plain("x", command, "/w"), lint()]));
+        assert!(
+            told.ends_with("asks for"),
+            "{command:?} is not near: {told}"
+        );
+    }
     let facts = json!({ "since": { "command_id": "lint" } });
     let told = missing(&review(
         &policy(REQUIRED),
@@ -223,6 +227,51 @@ fn only_a_run_that_names_another_project_is_left_out() {
     };
     assert_eq!(open("/v"), Decision::Pass);
     assert_eq!(open("/w"), Decision::Refuse);
+}
+
+#[test]
+fn a_failure_that_its_requirement_fits_no_more_is_told_with_its_number_and_the_newest() {
+    let marked = |id: &str, command: &[&str], code: i64, name: &str| {
+        let mark = json!({ "name": name, "digest": "sha256:old" });
+        let failed = with(plain(id, command, "/w"), "exit_code", json!(code));
+        with(failed, "requirement", mark)
+    };
+    let runs = [
+        marked("a", &["pytest"], 1, "tests"),
+        marked("b", &["pytest", "-q"], 2, "tests"),
+        marked("c", &["make"], 1, "all"),
+        marked("d", &["make", "a"], 1, "all"),
+        marked("e", &["make", "a"], 0, "all"),
+        plain("f", &["true"], "/w"),
+        tests("t", 0),
+        lint(),
+    ];
+    assert_eq!(judged(&runs).decision, Decision::Pass);
+    let scope = scope(REQUIRED, &json!({}), &runs);
+    assert_eq!(scope["not_required"], 6);
+    assert_eq!(
+        scope["set_aside"],
+        json!([
+            {"requirement": "tests", "failed": 2, "newest": "b", "message":
+             "2 failed runs were started under the requirement `tests` as it was then (other words, \
+              or another folder), and it does not fit them now, so they are not judged; the newest is \
+              `pytest -q` (b), which exited with code 2"},
+            {"requirement": "all", "failed": 1, "newest": "c", "message":
+             "1 failed run was started under the requirement `all`, which the policy does not have \
+              any more, so it is not judged; it is `make` (c), which exited with code 1"}])
+    );
+    // A store may name any number of them.
+    let many = (0..200).map(|at| marked(&format!("m{at}"), &["x"], 1, &format!("n{at}")));
+    let scope = self::scope(REQUIRED, &json!({}), &many.collect::<Vec<_>>());
+    let aside = scope["set_aside"].as_array().unwrap();
+    assert_eq!((aside.len(), &aside[64]["failed"]), (65, &json!(136)));
+    let told = aside[64]["message"].as_str().unwrap();
+    let wanted = "136 failed runs were started under other requirements, which do not fit now, so";
+    assert!(told.starts_with(wanted), "{told}");
+    // Where such runs count they are reasons, and nothing is set aside.
+    let refusing = REQUIRED.replacen(r#""gate": {"#, r#""gate": {"others": "refuse", "#, 1);
+    let scope = self::scope(&refusing, &json!({}), &runs);
+    assert_eq!(scope.get("set_aside"), None);
 }
 
 #[test]

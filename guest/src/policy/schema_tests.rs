@@ -204,6 +204,12 @@ fn what_is_wrong_is_named_with_line_and_column() {
         1,
     );
     let message = Policy::parse(&text, "").unwrap_err().message;
-    assert!(message.contains("`a` fits the same runs"), "{message}");
+    let wanted = "no run can meet `b`: `a` stands before it";
+    assert!(message.contains(wanted), "{message}");
+    assert!(message.contains("leave one of them out"), "{message}");
     assert!(message.ends_with("(line 2 column 15)"), "{message}");
+    let text = text.replacen(r#""command": ["a"]"#, r#""command": ["a", "**"]"#, 1);
+    let message = Policy::parse(&text, "").unwrap_err().message;
+    assert!(message.contains(wanted), "{message}");
+    assert!(message.contains("put `b` before `a`"), "{message}");
 }

@@ -2,9 +2,11 @@
 //!
 //! It looks at the arguments alone; what a program makes of them it cannot know.
 
+mod alike;
+
 use serde::{Deserialize, Serialize};
 
-use super::wildcard::{Step, Wildcard, follows};
+use super::wildcard::{Step, Wildcard, covers, follows};
 
 /// Any number of arguments.
 const REST: &str = "**";
@@ -33,18 +35,19 @@ impl ArgvPattern {
         }) && self.forbidden(command).is_none()
     }
 
-    /// Returns how many arguments from the first are as this pattern wants them, with a program
-    /// named by a path as good as by its name. `None` where the program is another.
+    /// Returns whether every command that fits `narrow` fits this pattern as well. It may say no
+    /// where that is hard to tell, never yes where it is not so.
     #[must_use]
-    pub fn leading(&self, command: &[String]) -> Option<usize> {
-        let program = command.first()?;
-        let name = program.rsplit('/').next().unwrap_or_default();
-        let same = self.wanted.iter().zip(command).enumerate();
-        let same = same.take_while(|(place, (step, argument))| match step {
-            Step::One(wanted) => wanted.fits(argument) || (*place == 0 && wanted.fits(name)),
-            Step::Many => false,
-        });
-        Some(same.count()).filter(|count| *count > 0)
+    pub fn covers(&self, narrow: &Self) -> bool {
+        let allowed = |not: &Wildcard| {
+            let also_forbidden = narrow.forbidden.iter().any(|other| other.covers(not));
+            let never_there = |step: &Step<Wildcard>| match step {
+                Step::One(argument) => argument.literal().is_some_and(|text| !not.fits(&text)),
+                Step::Many => false,
+            };
+            also_forbidden || narrow.wanted.iter().all(never_there)
+        };
+        covers(&self.wanted, &narrow.wanted, Wildcard::covers) && self.forbidden.iter().all(allowed)
     }
 
     /// Returns the first argument that this pattern forbids.
@@ -155,6 +158,35 @@ mod tests {
             fits(r"sh \!x", "sh !x"),
             "a backslash takes its meaning away"
         );
+    }
+
+    #[test]
+    fn a_pattern_covers_every_command_that_a_narrower_one_fits() {
+        for (wide, narrow, wanted) in [
+            ("cargo test", "cargo test", true),
+            ("cargo test **", "cargo test -p a", true),
+            ("cargo test **", "cargo test ** -q", true),
+            ("cargo test -p a", "cargo test **", false),
+            ("cargo **", "cargo test ** !--no-run", true),
+            ("cargo test ** !--no-run", "cargo test -p a", true),
+            ("cargo test ** !--no-run", "cargo test --no-run", false),
+            ("cargo test ** !--no-run", "cargo test **", false),
+            (
+                "cargo test ** !--no-run",
+                "cargo test ** !--no-run !-h",
+                true,
+            ),
+            ("cargo test ** !--no-run", "cargo test ** !--no-*", true),
+            ("cargo test ** !--no-*", "cargo test ** !--no-run", false),
+            ("cargo ** test", "cargo -q test", true),
+            ("cargo ** test", "cargo **", false),
+            ("* test", "cargo test", true),
+            ("cargo test", "* test", false),
+        ] {
+            let pattern = |text| ArgvPattern::try_from(list(text)).unwrap();
+            let covers = pattern(wide).covers(&pattern(narrow));
+            assert_eq!(covers, wanted, "{wide}: {narrow}");
+        }
     }
 
     #[test]

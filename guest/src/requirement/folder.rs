@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::wildcard::{Step, Wildcard, follows};
+use super::wildcard::{Step, Wildcard, covers, follows};
 
 /// A checked pattern for a working directory: `.`, `web`, `packages/*`, `**`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
@@ -23,6 +23,13 @@ impl FolderPattern {
             return false;
         };
         above == folder && follows(&self.steps, below, |wanted, name| wanted.fits(name))
+    }
+
+    /// Returns whether every folder that `narrow` means is meant here as well. It may say no where
+    /// that is hard to tell, never yes where it is not so.
+    #[must_use]
+    pub fn covers(&self, narrow: &Self) -> bool {
+        covers(&self.steps, &narrow.steps, Wildcard::covers)
     }
 
     /// Returns the pattern as it was written.
@@ -98,6 +105,23 @@ mod tests {
             ("**", "/home/ada", false),
         ] {
             assert_eq!(fits(pattern, cwd), wanted, "{pattern}: {cwd}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_the_folders_of_a_narrower_one() {
+        for (wide, narrow, wanted) in [
+            (".", "./", true),
+            ("**", ".", true),
+            ("**", "web/*", true),
+            ("packages/*", "packages/a", true),
+            ("packages/*", "packages", false),
+            ("packages/a", "packages/*", false),
+            (".", "**", false),
+        ] {
+            let pattern = |text: &str| FolderPattern::try_from(text.to_owned()).unwrap();
+            let covers = pattern(wide).covers(&pattern(narrow));
+            assert_eq!(covers, wanted, "{wide}: {narrow}");
         }
     }
 

@@ -54,6 +54,11 @@ impl Requirement {
         self.command.fits(command) && self.cwd.fits(folder, cwd)
     }
 
+    /// Returns whether every run that fits `narrow` fits this one as well, for certain.
+    fn covers(&self, narrow: &Self) -> bool {
+        self.command.covers(&narrow.command) && self.cwd.covers(&narrow.cwd)
+    }
+
     /// Returns the files that the evidence rests on, where `default` is `gate.inputs`.
     #[must_use]
     pub fn inputs<'a>(&'a self, default: &'a InputPatterns) -> &'a InputPatterns {
@@ -85,7 +90,8 @@ impl Requirement {
 /// Checks what only all the requirements together show. Returns the key and the mistake.
 ///
 /// # Errors
-/// Where there are too many, or two have one name, or a name is none.
+/// Where there are too many, or two have one name, or a name is none, or no run can ever meet one,
+/// since another one that stands before it fits all its runs.
 pub fn check(requirements: &[Requirement]) -> Result<(), (String, String)> {
     let key = |place: usize| format!("gate.requirements[{place}].name");
     if requirements.len() > REQUIREMENTS_MAX {
@@ -109,17 +115,25 @@ pub fn check(requirements: &[Requirement]) -> Result<(), (String, String)> {
         if before.any(|other| other.name == *name) {
             return Err((key(place), "two requirements have this name".to_owned()));
         }
-        let same = |other: &&Requirement| {
-            other.command == requirement.command && other.cwd == requirement.cwd
-        };
-        if let Some(first) = requirements.iter().take(place).find(same) {
+        let mut before = requirements.iter().take(place);
+        if let Some(first) = before.find(|first| first.covers(requirement)) {
             let key = format!("gate.requirements[{place}].command");
-            let what = format!(
-                "`{}` fits the same runs, and a run meets the first",
-                first.name
-            );
-            return Err((key, what));
+            return Err((key, never_met(requirement, first)));
         }
     }
     Ok(())
+}
+
+/// Says that a requirement takes every run of a later one.
+fn never_met(requirement: &Requirement, first: &Requirement) -> String {
+    let (name, first_name) = (&requirement.name, &first.name);
+    let remedy = if requirement.covers(first) {
+        "leave one of them out".to_owned()
+    } else {
+        format!("put `{name}` before `{first_name}`, or make `{first_name}` narrower")
+    };
+    format!(
+        "no run can meet `{name}`: `{first_name}` stands before it and fits every run that it fits, \
+         and a run meets the first that it fits; {remedy}"
+    )
 }

@@ -45,6 +45,19 @@ pub(super) fn follows<P, T>(
     rest.all(|step| matches!(step, Step::Many))
 }
 
+/// Returns whether every sequence that follows `narrow` follows `wide`, where `one` says that of a
+/// single step. It may say no where that is hard to tell, never yes where it is not so.
+pub(super) fn covers<P>(
+    wide: &[Step<P>],
+    narrow: &[Step<P>],
+    one: impl Fn(&P, &P) -> bool,
+) -> bool {
+    follows(wide, narrow, |wide, narrow| match narrow {
+        Step::One(narrow) => one(wide, narrow),
+        Step::Many => false,
+    })
+}
+
 /// A pattern for one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wildcard(Vec<Step<Option<char>>>);
@@ -71,6 +84,36 @@ impl Wildcard {
         follows(&self.0, &characters, |wanted, found| {
             wanted.is_none_or(|wanted| wanted == *found)
         })
+    }
+
+    /// Returns whether every text that follows `narrow` follows this pattern as well.
+    pub(super) fn covers(&self, narrow: &Self) -> bool {
+        covers(&self.0, &narrow.0, |wide, narrow| {
+            wide.is_none() || wide == narrow
+        })
+    }
+
+    /// Returns whether a letter or digit stands in it: not everything fits.
+    pub(super) fn has_letter(&self) -> bool {
+        let is_letter = |step: &Step<Option<char>>| match step {
+            Step::One(character) => character.is_some_and(char::is_alphanumeric),
+            Step::Many => false,
+        };
+        self.0.iter().any(is_letter)
+    }
+
+    /// Returns whether it is a word and no flag.
+    pub(super) fn is_word(&self) -> bool {
+        self.0.first() != Some(&Step::One(Some('-'))) && self.has_letter()
+    }
+
+    /// Returns the only text that follows the pattern, where there is but one.
+    pub(super) fn literal(&self) -> Option<String> {
+        let character = |step: &Step<Option<char>>| match step {
+            Step::One(character) => *character,
+            Step::Many => None,
+        };
+        self.0.iter().map(character).collect()
     }
 }
 
@@ -104,6 +147,28 @@ mod tests {
             (r"a\", r"a\", true),
         ] {
             assert_eq!(fits(pattern, text), wanted, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_cannot_follow_another_alone() {
+        for (wide, narrow, wanted) in [
+            ("test", "test", true),
+            ("test", "tests", false),
+            ("te?t", "test", true),
+            ("test", "te?t", false),
+            ("*", "", true),
+            ("*", "a*b?", true),
+            ("a*", "*", false),
+            ("a*b", "axb", true),
+            ("a*b", "a*c*b", true),
+            ("a*b", "a*", false),
+            ("?", "*", false),
+            (r"\*", "*", false),
+            ("*", r"\*", true),
+        ] {
+            let covers = Wildcard::parse(wide).covers(&Wildcard::parse(narrow));
+            assert_eq!(covers, wanted, "{wide} {narrow}");
         }
     }
 

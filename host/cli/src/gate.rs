@@ -213,6 +213,8 @@ pub(crate) fn as_text(judged: &Judged) -> String {
             .iter()
             .map(|line| format!("  made up for: {line}")),
     );
+    let set_aside = judged.coverage.set_aside().into_iter();
+    lines.extend(set_aside.map(|line| format!("  set aside: {line}")));
     lines.join("\n")
 }
 

@@ -63,7 +63,8 @@ impl Invocation {
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut words = self.argv.iter().map(|word| word.to_string_lossy());
         let script = words.next().unwrap_or_default();
-        let Some(parameter) = words.next().filter(|_| self.shell && !script.contains('$')) else {
+        let may_use = script.contains('$') || sources(&script);
+        let Some(parameter) = words.next().filter(|_| self.shell && !may_use) else {
             return Ok(());
         };
         Err(format!(
@@ -102,6 +103,16 @@ impl Invocation {
             drain: policy.drain,
         }
     }
+}
+
+/// Says whether a script reads another one, which then has its parameters.
+fn sources(script: &str) -> bool {
+    script
+        .split([';', '&', '|', '(', '{', '`', '\n'])
+        .any(|command| {
+            let mut words = command.split_whitespace();
+            matches!(words.next(), Some("." | "source")) && words.next().is_some()
+        })
 }
 
 fn limit(text: &str) -> Result<Duration, String> {

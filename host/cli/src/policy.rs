@@ -67,7 +67,10 @@ fn check(file: Option<&Path>) -> Result<String, Failure> {
         Failure::invalid(format!("policy `{}`: {what}", path.display()))
     };
     let mut session = Session::open(&component, &text, "").map_err(|error| match error {
-        PolicyError::Policy(CallError::Refused(fault)) => invalid(&fault.message),
+        PolicyError::Policy(CallError::Refused(fault)) => {
+            let said = fault.message.strip_prefix("policy: ");
+            invalid(&said.unwrap_or(&fault.message))
+        }
         error @ (PolicyError::Policy(_) | PolicyError::Component(_) | PolicyError::Settings(_)) => {
             Failure::undecided(error)
         }
@@ -79,9 +82,10 @@ fn check(file: Option<&Path>) -> Result<String, Failure> {
     let env_files = env_files(folder, &settings).map_err(|error| invalid(&error))?;
     let policy: check::Policy = serde_json::from_value(effective)
         .map_err(|error| Failure::undecided(format!("the component's policy: {error}")))?;
+    let record_file = policy.record_file.as_deref().unwrap_or(RECORD_FILE);
     let here = check::Here {
         folder,
-        record_file: &folder.join(RECORD_FILE),
+        record_file: &folder.join(record_file),
     };
     let warnings = check::check(&policy, &here).map_err(|error| invalid(&error))?;
     for warning in check::absent(env_files.absent()).iter().chain(&warnings) {

@@ -1,6 +1,7 @@
 //! `feedback show`: prints one record.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -58,6 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         (None, false) => lookup::newest(file, &mut scribe),
     };
     let line = found.map_err(not_found)?;
+    tell_of_double(file, &line, &mut scribe)?;
     if with_outputs {
         output::print(file, &line, &arguments.output, arguments.stream)?;
         return Ok(ExitCode::SUCCESS);
@@ -66,6 +68,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let shown = if as_text { summary::of(&line) } else { line };
     failure::answer(&shown)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that another record has the same id: which of them was made, nobody can tell.
+fn tell_of_double(file: &Path, line: &str, scribe: &mut ComponentScribe) -> Result<(), Failure> {
+    if lookup::is_doubled(file, line, scribe).map_err(not_found)? {
+        failure::warn(format_args!(
+            "warning: `{}` holds another record with this id that says something else; shown is the newest, and `feedback verify` says more",
+            file.display()
+        ));
+    }
+    Ok(())
 }
 
 /// Says why there is no such record, and what to do.

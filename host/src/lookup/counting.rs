@@ -6,9 +6,10 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use super::survey::survey;
 use super::{LookupError, readable};
 use crate::project::Project;
-use crate::reader::{Content, Entry, Reader, Scope, unended};
+use crate::reader::{Reader, Scope};
 use crate::store::{Checked, Scribe, verify_opened};
 
 /// How many newer runs were passed over.
@@ -53,7 +54,9 @@ pub fn newest_that_counts(
     let own =
         own.filter(|own| !own.contains(|c: char| c.is_control() || "\u{2028}\u{2029}".contains(c)));
     let walked = walk(&reader, own.as_deref(), scribe)?;
-    if let Some(cut) = cut_off(&reader, scribe) {
+    let found = walked.found.as_ref();
+    let surveyed = survey(&reader, found.map(|(line, own)| (&**line, own)), scribe);
+    if let Some(cut) = surveyed.cut_off {
         return Err(cut);
     }
     let newest = walked.found.as_ref().map(|(_, found)| &found.command_id);
@@ -73,12 +76,10 @@ pub fn newest_that_counts(
     }
     let passed = walked.passed;
     match walked.found {
-        Some((line, own)) if is_doubled(&reader, &line, &own, scribe) => {
-            Err(LookupError::Doubled {
-                file: file.clone(),
-                id: own.command_id,
-            })
-        }
+        Some((_, own)) if surveyed.is_doubled => Err(LookupError::Doubled {
+            file: file.clone(),
+            id: own.command_id,
+        }),
         Some((line, _)) => Ok((line, passed)),
         None if passed == Passed::default() => Err(LookupError::Empty(file.clone())),
         None => Err(LookupError::NoneCounts {
@@ -118,24 +119,6 @@ fn walk(
     Ok(walked)
 }
 
-/// Says that the newest record may be what stands cut off at the end of the file.
-fn cut_off(reader: &Reader, scribe: &mut dyn Scribe) -> Option<LookupError> {
-    let mut lines = reader.raw_lines().filter_map(|raw| match &raw.content {
-        Content::Unfinished(bytes) => Some((bytes.len(), raw)),
-        Content::Complete(_) | Content::Unreadable(_) | Content::Unread(_) => None,
-    });
-    lines.find_map(|(length, raw)| {
-        let (file, line_no) = (raw.file.to_path_buf(), raw.line_no);
-        raw.entries(scribe)
-            .is_empty()
-            .then(|| LookupError::Unreadable {
-                file,
-                line_no,
-                what: unended(length),
-            })
-    })
-}
-
 /// Returns the newest run that counts, began after the newest record's and has left no record: it
 /// runs, or its runner died, or its record waits. Ids sort by time.
 fn still_open(
@@ -147,24 +130,6 @@ fn still_open(
     let later = runs.filter(|run| newest.is_none_or(|newest| run.command_id > *newest));
     let counting = later.filter(|run| matches!(Counts::of(&run.intent, project), Counts::Yes));
     Ok(counting.map(|run| run.command_id).max())
-}
-
-/// Whether the id of a record stands in the store with something else as well. Only lines in which
-/// it stands at all are asked about.
-fn is_doubled(reader: &Reader, line: &str, own: &Checked, scribe: &mut dyn Scribe) -> bool {
-    let is_other = |entry: Entry| match entry {
-        Entry::Line { text, checked, .. } => {
-            checked.command_id == own.command_id && checked.body(&text) != own.body(line)
-        }
-        Entry::Damaged { .. } => false,
-    };
-    let mut lines = reader.raw_lines().filter(|raw| match &raw.content {
-        Content::Complete(bytes) | Content::Unfinished(bytes) => {
-            String::from_utf8_lossy(bytes).contains(&own.command_id)
-        }
-        Content::Unreadable(_) | Content::Unread(_) => false,
-    });
-    lines.any(|raw| raw.entries(scribe).into_iter().any(is_other))
 }
 
 /// What tells whether a record is asked for.

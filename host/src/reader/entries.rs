@@ -6,8 +6,12 @@ use std::collections::{HashSet, VecDeque};
 
 use crate::store::Scribe;
 
-use super::raw::RawLines;
+use super::raw::{Raw, RawLines};
 use super::{Entry, Reader};
+
+/// How many of the newest lines of a file wait as they are, until somebody asks for them. What is
+/// on a line is dear to tell, and who looks for a new record asks for few.
+const LINES_WAITING: usize = 100_000;
 
 /// The entries of a store, oldest first.
 pub struct Entries<'a> {
@@ -69,7 +73,14 @@ pub struct NewestFirst<'a> {
     reader: &'a Reader,
     scribe: &'a mut dyn Scribe,
     files_left: usize,
+    /// The entries of the line that is being given, the newest last.
+    line: Vec<Entry>,
+    /// The newest lines of the file, which nobody has looked at.
+    waiting: VecDeque<Raw>,
+    /// The entries of the lines before those.
     ready: Vec<Entry>,
+    /// What was given last of this file is damage.
+    after_damage: bool,
     seen: HashSet<String>,
 }
 
@@ -79,18 +90,42 @@ impl<'a> NewestFirst<'a> {
             reader,
             scribe,
             files_left: reader.files.len(),
+            line: Vec::new(),
+            waiting: VecDeque::new(),
             ready: Vec::new(),
+            after_damage: false,
             seen: HashSet::new(),
         }
     }
 
-    /// Takes an entry. Of damaged lines that follow each other the last stands for all: there can
-    /// be millions of them, and they are told of elsewhere.
-    fn hold(&mut self, entry: Entry) {
-        let is_damaged = |entry: &Entry| matches!(entry, Entry::Damaged { .. });
-        match self.ready.last_mut() {
-            Some(last) if is_damaged(last) && is_damaged(&entry) => *last = entry,
-            Some(_) | None => self.ready.push(entry),
+    /// Takes a line, and looks at the oldest of those that wait where they become too many.
+    fn hold(&mut self, raw: Raw) {
+        self.waiting.push_back(raw);
+        if self.waiting.len() <= LINES_WAITING {
+            return;
+        }
+        let Some(oldest) = self.waiting.pop_front() else {
+            return;
+        };
+        for entry in oldest.entries(self.scribe) {
+            match self.ready.last_mut() {
+                Some(last) if is_damaged(last) && is_damaged(&entry) => *last = entry,
+                Some(_) | None => self.ready.push(entry),
+            }
+        }
+    }
+
+    /// Returns the next entry of the file. Of damaged lines that follow each other the last stands
+    /// for all: there can be millions of them, and they are told of elsewhere.
+    fn next_of_file(&mut self) -> Option<Entry> {
+        loop {
+            if let Some(entry) = self.line.pop() {
+                return Some(entry);
+            }
+            match self.waiting.pop_back() {
+                Some(raw) => self.line = raw.entries(self.scribe),
+                None => return self.ready.pop(),
+            }
         }
     }
 }
@@ -100,20 +135,25 @@ impl Iterator for NewestFirst<'_> {
 
     fn next(&mut self) -> Option<Entry> {
         loop {
-            while let Some(entry) = self.ready.pop() {
-                if is_new(&entry, &mut self.seen) {
+            while let Some(entry) = self.next_of_file() {
+                let is_told = self.after_damage && is_damaged(&entry);
+                self.after_damage = is_damaged(&entry);
+                if !is_told && is_new(&entry, &mut self.seen) {
                     return Some(entry);
                 }
             }
+            self.after_damage = false;
             self.files_left = self.files_left.checked_sub(1)?;
             let file = self.reader.files.get(self.files_left)?;
             for raw in RawLines::new(self.reader.system.as_ref(), file) {
-                for entry in raw.entries(self.scribe) {
-                    self.hold(entry);
-                }
+                self.hold(raw);
             }
         }
     }
+}
+
+fn is_damaged(entry: &Entry) -> bool {
+    matches!(entry, Entry::Damaged { .. })
 }
 
 /// Says whether an entry was not given before. A power cut can bring a pending file back whose

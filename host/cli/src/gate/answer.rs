@@ -58,6 +58,15 @@ impl Answer {
         }
     }
 
+    /// Returns what is to be said of failures that are not judged, since the requirement that they
+    /// were started under was written anew.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        match self {
+            Self::Given(judged) => judged.coverage.set_aside(),
+            Self::Failed(_) => Vec::new(),
+        }
+    }
+
     /// Returns what was looked at, what speaks against something first. Never empty.
     pub(super) fn cases(&self) -> Vec<Case> {
         match self {

@@ -13,6 +13,9 @@ use crate::summary;
 /// The name of the number of requirements, among the numbers of what was left out.
 const REQUIREMENTS: &str = "requirements";
 
+/// The failures that are not judged, among the same.
+const SET_ASIDE: &str = "set_aside";
+
 /// What is left out, each with its words.
 const LEFT_OUT: [(&str, &str); 5] = [
     ("rotated_out", "rotated out"),
@@ -28,6 +31,9 @@ pub(crate) struct Coverage {
     left_out: Map<String, Value>,
     /// How many requirements the policy has; none where they were not asked for.
     requirements: Option<u64>,
+    /// Failures of requirements that were written anew, which are not judged, as the component has
+    /// them.
+    set_aside: Vec<Value>,
     /// The record of the only run that was judged, where one was asked for.
     record: Option<Value>,
 }
@@ -37,11 +43,13 @@ impl Coverage {
     pub(super) fn of_all(reviewed: &Reviewed) -> Self {
         let mut left_out = reviewed.scope.clone();
         let requirements = left_out.remove(REQUIREMENTS);
+        let set_aside = left_out.get(SET_ASIDE).and_then(Value::as_array).cloned();
         left_out.retain(|_, count| count.is_u64());
         left_out.insert("rotated_out".to_owned(), json!(reviewed.rotated_out));
         Self {
             left_out,
             requirements: requirements.as_ref().and_then(Value::as_u64),
+            set_aside: set_aside.unwrap_or_default(),
             record: None,
         }
     }
@@ -56,6 +64,7 @@ impl Coverage {
         Self {
             left_out: numbers.into_iter().collect(),
             requirements: None,
+            set_aside: Vec::new(),
             record: serde_json::from_str(record).ok(),
         }
     }
@@ -79,6 +88,13 @@ impl Coverage {
         text
     }
 
+    /// Returns what is to be said of each requirement whose failures are not judged.
+    pub(super) fn set_aside(&self) -> Vec<String> {
+        let messages = self.set_aside.iter();
+        let messages = messages.filter_map(|one| one.get("message").and_then(Value::as_str));
+        messages.map(str::to_owned).collect()
+    }
+
     /// Adds it to a verdict's document.
     pub(super) fn add_to(&self, document: &mut Value) {
         let Some(keys) = document.as_object_mut() else {
@@ -86,6 +102,7 @@ impl Coverage {
         };
         keys.insert("left_out".to_owned(), json!(self.left_out));
         keys.insert(REQUIREMENTS.to_owned(), json!(self.requirements));
+        keys.insert(SET_ASIDE.to_owned(), json!(self.set_aside));
         if let Some(record) = &self.record {
             keys.insert("command_id".to_owned(), json!(record.get("command_id")));
         }
@@ -114,6 +131,7 @@ mod tests {
         Coverage {
             left_out: serde_json::from_value(left_out).unwrap(),
             requirements,
+            set_aside: Vec::new(),
             record: None,
         }
     }

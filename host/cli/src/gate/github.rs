@@ -40,6 +40,10 @@ pub(super) fn annotations(answer: &Answer) -> String {
     lines.extend(
         made_up_for.map(|line| format!("::notice title=feedback: made up for::{}", data(line))),
     );
+    let set_aside = answer.set_aside().into_iter();
+    lines.extend(
+        set_aside.map(|line| format!("::warning title=feedback: set aside::{}", data(&line))),
+    );
     lines.join("\n")
 }
 
@@ -133,6 +137,8 @@ fn summary(answer: &Answer) -> String {
     }
     let made_up_for = answer.made_up_for().iter();
     lines.extend(made_up_for.map(|line| format!("| | made up for | {} | |", text(line))));
+    let set_aside = answer.set_aside().into_iter();
+    lines.extend(set_aside.map(|line| format!("| | set aside | {} | |", text(&line))));
     lines.push("\n".to_owned());
     lines.join("\n")
 }

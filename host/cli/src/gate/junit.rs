@@ -28,6 +28,8 @@ pub(super) fn document(answer: &Answer) -> String {
     let mut told = vec![answer.headline()];
     let made_up_for = answer.made_up_for().iter();
     told.extend(made_up_for.map(|line| format!("made up for: {line}")));
+    let set_aside = answer.set_aside().into_iter();
+    told.extend(set_aside.map(|line| format!("set aside: {line}")));
     let told = escaped(&told.join("\n"));
     lines.push(format!("    <system-out>{told}</system-out>"));
     lines.push("  </testsuite>".to_owned());

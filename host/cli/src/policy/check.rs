@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use feedback_host::component::Component;
 use feedback_host::inputs::{Inputs, InputsError};
+use feedback_host::project::RECORD_FILE;
+use feedback_host::reader::{Reader, Scope};
 use regex_lite::Regex;
 use serde::Deserialize;
 
@@ -17,6 +19,8 @@ use crate::place;
 #[serde(default)]
 pub(super) struct Policy {
     component: Option<String>,
+    /// Where the records are, relative to the policy.
+    pub(super) record_file: Option<String>,
     gate: Gate,
 }
 
@@ -49,6 +53,7 @@ pub(super) struct Here<'a> {
 pub(super) fn check(policy: &Policy, here: &Here<'_>) -> Result<Vec<String>, String> {
     let mut warnings = Vec::new();
     component(policy, here.folder, &mut warnings)?;
+    record_file(here, &mut warnings)?;
     inputs("gate.inputs", &policy.gate.inputs, here, &mut warnings)?;
     for (place, requirement) in policy.gate.requirements.iter().enumerate() {
         let key = |name: &str| format!("gate.requirements[{place}].{name}");
@@ -72,6 +77,43 @@ fn component(policy: &Policy, folder: &Path, warnings: &mut Vec<String>) -> Resu
     {
         warnings.push(format!(
             "`gate.require_component`: the component that decides here is `{digest}`: no record that it builds passes"
+        ));
+    }
+    Ok(())
+}
+
+/// A store is a file in a folder: nothing can be recorded where something else is in its place.
+fn record_file(here: &Here<'_>, warnings: &mut Vec<String>) -> Result<(), String> {
+    let path = here.record_file;
+    let wrong = |what: &dyn std::fmt::Display| Err(format!("`record_file`: {what}"));
+    if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        let plain: PathBuf = path.components().collect();
+        return wrong(&format_args!(
+            "`{}` is a folder; name a file, for instance `{}`",
+            plain.display(),
+            plain.join(RECORD_FILE).display()
+        ));
+    }
+    let above = path.ancestors().skip(1).find(|above| above.exists());
+    if let Some(above) = above.filter(|above| !above.is_dir()) {
+        return wrong(&format_args!(
+            "`{}` is no folder, so `{}` cannot be in it",
+            above.display(),
+            path.display()
+        ));
+    }
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    if parent.is_dir() {
+        return match Reader::open(path, Scope::All) {
+            Ok(_) => Ok(()),
+            Err(error) => wrong(&error),
+        };
+    }
+    // The first run makes a folder, and none above it.
+    if !parent.parent().is_none_or(Path::is_dir) {
+        warnings.push(format!(
+            "`record_file`: there is no folder `{}`; no run is started before somebody makes it",
+            parent.display()
         ));
     }
     Ok(())
