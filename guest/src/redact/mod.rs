@@ -37,6 +37,8 @@ mod key_tests;
 mod keyed;
 mod known;
 mod lines;
+#[cfg(test)]
+mod mask_tests;
 mod name;
 mod placeholder;
 #[cfg(test)]
