@@ -46,6 +46,8 @@ mod precision_tests;
 #[cfg(test)]
 mod reference;
 mod scan;
+#[cfg(test)]
+mod seam_tests;
 mod shape;
 mod starts;
 mod stream;
