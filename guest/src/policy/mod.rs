@@ -57,7 +57,9 @@ impl Policy {
         file.gate
             .check()
             .map_err(|(key, what)| invalid(&format!("`{key}`: {what}")))?;
-        let rules = Rules::compile(&file.redaction, &environment(environment_json)?)?;
+        let (environment, unread) = environment(environment_json)?;
+        let mut rules = Rules::compile(&file.redaction, &environment)?;
+        rules.name_uncovered(unread);
         if file.record_file.as_deref() == Some("") {
             return Err(invalid(
                 "`record_file`: expected a path, found an empty text",
@@ -221,10 +223,10 @@ fn expectations(expect: Option<&Value>) -> Result<Expectations, Fault> {
 }
 
 /// The names and values of an environment, and under the empty name a list of texts of `.env`
-/// files. A fault must not show a value: some are secret.
-fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
+/// files; and what was not understood in those. A fault must not show a value: some are secret.
+fn environment(json: &str) -> Result<(Vec<(String, String)>, Vec<String>), Fault> {
     if json.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     let not_texts = || {
         let message = "known values: expected an object of texts";
@@ -235,13 +237,21 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
         return Err(not_texts());
     };
     let mut environment = Vec::with_capacity(entries.len());
+    let mut unread = Vec::new();
     for (name, value) in entries {
         match value {
             Value::String(value) => environment.push((name, value)),
             Value::Array(files) if name.is_empty() => {
-                for file in files {
+                let count = files.len();
+                for (number, file) in (1..).zip(&files) {
                     let text = file.as_str().ok_or_else(not_texts)?;
-                    environment.extend(env_file::variables(text));
+                    let read = env_file::variables(text);
+                    environment.extend(read.pairs);
+                    unread.extend(
+                        read.unread
+                            .iter()
+                            .map(|line| unread_line(*line, number, count)),
+                    );
                 }
             }
             Value::Array(_)
@@ -251,7 +261,16 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
             | Value::Number(_) => return Err(not_texts()),
         }
     }
-    Ok(environment)
+    Ok((environment, unread))
+}
+
+/// Says which line of the files of variables was not understood, as names of variables are told
+/// whose values are not hidden. Files that are not there do not count.
+fn unread_line(line: usize, number: usize, count: usize) -> String {
+    match count {
+        1 => format!("env_files: line {line}"),
+        _ => format!("env_files: line {line} of file {number}"),
+    }
 }
 
 fn invalid(message: &str) -> Fault {
