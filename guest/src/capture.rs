@@ -245,7 +245,7 @@ impl Stream {
             flushed: false,
             given: 0,
             text: PlainText::default(),
-            redactor: Redactor::new(rules),
+            redactor: Redactor::with_seams(rules),
             picker: Picker::new(policy),
             watch: None,
             lines: 0,

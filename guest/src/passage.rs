@@ -5,6 +5,7 @@
 use crate::excerpt::Picker;
 use crate::expect::Watch;
 use crate::redact::{Redactor, Sink, Telling};
+use crate::text::SEAM;
 
 /// What one call gives of a stream's redacted text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +75,8 @@ impl Outlet<'_> {
     /// Hands text on: to what is expected of it as it is, and here after redaction.
     pub(crate) fn pass(&mut self, text: &str, redactor: &mut Redactor) {
         if let Some(watch) = &mut self.watch {
-            watch.push(text);
+            // What is expected is looked for in the text itself.
+            text.split(SEAM).for_each(|part| watch.push(part));
         }
         redactor.push(text, self);
     }

@@ -214,3 +214,32 @@ fn sarif_has_what_its_readers_need() {
         .call(["audit", "--sarif", "--json", "x"])
         .says(2, &["--sarif", "--json"]);
 }
+
+#[test]
+fn kept_output_is_audited_with_the_records_that_it_belongs_to() {
+    let sandbox = Sandbox::new();
+    let script = format!("echo one; echo {}", token());
+    let record = sandbox.run_with(["--keep-output"], ["sh", "-c", &script]);
+    let clean = sandbox.call(["audit"]);
+    assert_eq!(clean.status, 0, "{}{}", clean.stdout, clean.stderr);
+    let told = "0 findings, 0 suspects in 3 files, 3 lines, 1 of them records";
+    assert!(clean.stdout.starts_with(told), "{}", clean.stdout);
+
+    // What an older rule set let through, or another writer left there.
+    let file = record["stdout"]["kept"]["file"].as_str().expect("a file");
+    fs::write(sandbox.path().join(file), format!("one\nkey {}\n", token())).expect("a file");
+    for arguments in [&["audit"][..], &["audit", "feedback_record.jsonl"]] {
+        let found = sandbox.call(arguments);
+        assert_eq!(found.status, 1, "{}", found.stderr);
+        let line = format!("{file}:2:5: github-token (44 characters");
+        assert!(found.stdout.contains(&line), "{}", found.stdout);
+        let told = format!("{file}` is kept output and holds something unredacted");
+        assert!(found.stdout.contains(&told), "{}", found.stdout);
+        assert!(!found.stdout.contains(&token()));
+    }
+    let json = sandbox.call(["audit", "--json"]).json();
+    let kept = |file: &serde_json::Value| file["kept_output"] == true && file["findings"] == 1;
+    let files = json["files"].as_array().expect("a list");
+    assert_eq!(files.iter().filter(|file| kept(file)).count(), 1, "{json}");
+    assert_eq!(json["unredacted_records"], true);
+}

@@ -197,3 +197,29 @@ fn every_rule_is_listed_once_and_known_values_are_among_them() {
     let listing = sandbox.call(["rules"]).stdout;
     assert!(listing.contains("known-value"), "{listing}");
 }
+
+#[test]
+fn a_line_of_an_env_file_that_is_not_understood_is_told_and_other_forms_are_known() {
+    let sandbox = Sandbox::new();
+    let policy = json!({ "redaction": { "env_files": [".env"], "variables": ["PIN"] } });
+    sandbox.write("feedback.json", policy.to_string());
+    let values = ["Ab", "Bc", "Cd", "De"].map(|start| format!("{start}{}", value()));
+    let [a, b, c, d] = &values;
+    let text = format!(
+        "declare -x A_TOKEN=\"{a}\"\nB_TOKEN=$'{b}'\nset -gx C_TOKEN {c}\nD_TOKEN: {d}\nnot -> {a}\n"
+    );
+    sandbox.write(".env", text);
+    sandbox.write("output", values.join(" . "));
+    let run = ["run", "--text", "--env", "PIN=12", "--", "cat", "output"];
+    let called = sandbox.call(run);
+    for value in &values {
+        assert!(!called.stdout.contains(value), "{}", called.stdout);
+    }
+    let told = "UNHIDDEN  PIN (values too short or too plain to be found)";
+    assert!(called.stdout.contains(told), "{}", called.stdout);
+    let told = "UNREAD    env_files: line 5 (not understood";
+    assert!(called.stdout.contains(told), "{}", called.stdout);
+    let record = sandbox.records().pop().expect("a record");
+    let names = json!(["PIN", "env_files: line 5"]);
+    assert_eq!(record["redactions"]["not_covered"], names);
+}

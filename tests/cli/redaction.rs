@@ -110,3 +110,33 @@ fn what_holds_no_secret_stays_as_it_was() {
     let record = sandbox.run(["printf", "%s\\n", lines]);
     assert_eq!(text(&record, "stdout_tail"), lines);
 }
+
+#[test]
+fn a_token_that_a_colour_glues_to_a_word_is_found_and_the_line_still_reads_as_printed() {
+    let sandbox = Sandbox::new();
+    let token = format!("ghp_{}", "aB3dE5gH".repeat(5));
+    let script = format!("printf 'TO\\033[1mKEN\\033[0m\\033[36m{token}\\033[0m end\\n'");
+    let record = sandbox.run_with(["--expect-line", "^TOKENghp_"], ["sh", "-c", &script]);
+    let shown = crate::sandbox::text(&record, "stdout_tail");
+    assert!(
+        shown.starts_with("TOKEN[REDACTED:github-token#1"),
+        "{shown:?}"
+    );
+    assert!(!record.to_string().contains(&token));
+    assert_eq!(record["expectations"][0]["held"], true, "{record}");
+}
+
+#[test]
+fn a_key_in_a_usage_error_is_not_shown_whatever_joins_its_lines() {
+    let sandbox = Sandbox::new();
+    let kind = ["RSA PRIVATE", " KEY"].concat();
+    let line = ["q7Xk2M9vR4tZ8b3W", "yH6pLd1SqA0fGjK5"].concat().repeat(2);
+    for separator in ["\u{2028}", "\u{2029}", "\\n", "\n"] {
+        let key = format!(
+            "--x-----BEGIN {kind}-----{separator}{line}{separator}{line}{separator}-----END {kind}-----"
+        );
+        let called = sandbox.call(["run", &key]);
+        let all = [called.stdout, called.stderr].concat();
+        assert!(!all.contains(&line[..16]), "{separator:?} {all}");
+    }
+}

@@ -1,65 +1,171 @@
-//! Reads the variables of a `.env` file.
+//! Reads the variables of a `.env` file, and of what shells and compose files write instead.
 //!
-//! It is lenient, since a value that is read wrongly is only hidden wrongly: what is no assignment
-//! is passed over, and nothing is expanded.
+//! It is lenient, since a value that is read wrongly is only hidden wrongly, and nothing is expanded.
+//! A line that it does not understand is told.
 
-/// Returns the names and values of the assignments in `text`.
-pub(super) fn variables(text: &str) -> Vec<(String, String)> {
-    let mut variables = Vec::new();
-    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct Variables {
+    /// The names and values of the assignments.
+    pub(super) pairs: Vec<(String, String)>,
+    /// The numbers of the lines that may hold a value and were not understood, from 1.
+    pub(super) unread: Vec<usize>,
+}
+
+/// Reads the assignments in `text`.
+pub(super) fn variables(text: &str) -> Variables {
+    let mut variables = Variables::default();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut rest = text;
     while !rest.is_empty() {
         let line = rest.lines().next().unwrap_or_default();
         let Some((name, start)) = assignment(line) else {
+            if !holds_nothing(line) {
+                let before = text.get(..text.len() - rest.len()).unwrap_or_default();
+                variables.unread.push(before.matches('\n').count() + 1);
+            }
             rest = after_line(rest);
             continue;
         };
         let value = rest.get(start..).unwrap_or_default();
         let (value, after) = quoted(value).unwrap_or_else(|| (bare(value), after_line(value)));
-        variables.push((name.to_owned(), value));
+        variables.pairs.push((name.to_owned(), value));
         rest = after;
     }
     variables
 }
 
-/// Returns the name, and where the value begins.
+/// Returns the name, and where the value begins: `K=v`, `K: v`, `"K": "v"`, behind a command that
+/// sets variables, as an item of a list, and `set -x K v`.
 fn assignment(line: &str) -> Option<(&str, usize)> {
-    let (before, value) = line.split_once('=')?;
-    let name = before.trim();
-    let name = name.strip_prefix("export ").map_or(name, str::trim);
-    let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
-    let blanks = value.len() - value.trim_start().len();
-    is_name.then_some((name, before.len() + 1 + blanks))
+    let rest = line.trim_start();
+    let rest = rest.strip_prefix("- ").unwrap_or(rest).trim_start();
+    let (rest, is_command) = behind_command(rest);
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let rest = quote.map_or(rest, |quote| rest.strip_prefix(quote).unwrap_or(rest));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    let (name, rest) = rest.split_at_checked(rest.find(|c| !is_name(c))?)?;
+    let rest = quote.map_or(rest, |quote| rest.strip_prefix(quote).unwrap_or(rest));
+    let sign = rest.trim_start();
+    let value = if let Some(value) = sign.strip_prefix('=') {
+        // A whole item of a list stands in quotes.
+        value
+    } else if let Some(value) = sign.strip_prefix(':') {
+        Some(value).filter(|value| value.is_empty() || value.starts_with([' ', '\t']))?
+    } else {
+        Some(sign).filter(|_| is_command && sign.len() < rest.len())?
+    };
+    let start = line.len() - value.trim_start().len();
+    (!name.is_empty()).then_some((name, start))
+}
+
+/// Returns what stands behind a command that sets variables and its options, and whether a blank
+/// may stand between its name and its value.
+fn behind_command(line: &str) -> (&str, bool) {
+    const COMMANDS: [&str; 7] = [
+        "export", "declare", "typeset", "readonly", "local", "set", "setenv",
+    ];
+    if let Some(rest) = line.strip_prefix("$env:") {
+        return (rest, false);
+    }
+    let command = COMMANDS.iter().find_map(|command| {
+        let rest = line.strip_prefix(command)?;
+        rest.starts_with([' ', '\t'])
+            .then_some((*command, rest.trim_start()))
+    });
+    let Some((command, mut rest)) = command else {
+        return (line, false);
+    };
+    let mut has_options = false;
+    while rest.starts_with('-') {
+        has_options = true;
+        let end = rest.find([' ', '\t']).unwrap_or(rest.len());
+        rest = rest.get(end..).unwrap_or_default().trim_start();
+    }
+    let takes_words = command == "setenv" || command == "set" && has_options;
+    (rest, takes_words)
+}
+
+/// Says whether no value can stand on a line that is no assignment: a remark, a heading, a bracket,
+/// a name alone, or a command that sets none.
+fn holds_nothing(line: &str) -> bool {
+    let line = line.trim();
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let options = |word: &&str| word.starts_with(['-', '+']);
+    let is_name = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+'))
+    };
+    let sets_none = matches!(
+        first,
+        "export" | "declare" | "typeset" | "readonly" | "local" | "set" | "unset"
+    );
+    line.starts_with(['#', ';'])
+        || line.starts_with("//")
+        || line.starts_with('[') && line.ends_with(']')
+        || line.bytes().all(|byte| byte.is_ascii_punctuation())
+        || matches!(first, "source" | ".")
+        || sets_none
+            && words.clone().all(|word| is_name(word) && word.len() < 40)
+            && words.filter(|word| !options(word)).count() < 2
 }
 
 /// Returns a quoted value, which may go over several lines, and what follows its line.
 fn quoted(value: &str) -> Option<(String, &str)> {
+    // `$'...'` resolves escapes as a text in double quotes does.
+    let dollar = value
+        .strip_prefix('$')
+        .filter(|rest| rest.starts_with(['\'', '"']));
+    let value = dollar.unwrap_or(value);
     let quote = value
         .chars()
         .next()
         .filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let is_escaping = quote == '"' || dollar.is_some();
     let inner = value.get(1..)?;
     let mut text = String::new();
-    let mut characters = inner.char_indices();
-    while let Some((at, character)) = characters.next() {
+    let mut at = 0;
+    loop {
+        let rest = inner.get(at..)?;
+        let character = rest.chars().next()?;
         if character == quote {
-            return Some((text, after_line(inner.get(at..).unwrap_or_default())));
+            return Some((text, after_line(rest)));
         }
-        if character == '\\' && quote == '"' {
-            match characters.next() {
-                Some((_, 'n')) => text.push('\n'),
-                Some((_, 'r')) => text.push('\r'),
-                Some((_, 't')) => text.push('\t'),
-                Some((_, other)) => text.push(other),
-                None => {}
+        let (meant, length) = match rest.strip_prefix('\\').filter(|_| is_escaping) {
+            Some(rest) => {
+                let (meant, length) = escaped(rest, dollar.is_some())?;
+                (meant, length + 1)
             }
-        } else {
-            text.push(character);
-        }
+            None => (character, character.len_utf8()),
+        };
+        text.push(meant);
+        at += length;
     }
-    None
+}
+
+/// Returns what a backslash and the beginning of `rest` mean, and the length of that in bytes.
+fn escaped(rest: &str, is_ansi: bool) -> Option<(char, usize)> {
+    let letter = rest.chars().next()?;
+    let code = |most: usize| {
+        let digits = rest.get(1..).unwrap_or_default();
+        let end = digits
+            .find(|c: char| !c.is_ascii_hexdigit())
+            .unwrap_or(digits.len());
+        let digits = digits.get(..end.min(most))?;
+        let code = u32::from_str_radix(digits, 16).ok()?;
+        Some((char::from_u32(code)?, 1 + digits.len()))
+    };
+    let meant = match letter {
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'x' if is_ansi => return Some(code(2).unwrap_or((letter, 1))),
+        'u' if is_ansi => return Some(code(4).unwrap_or((letter, 1))),
+        'U' if is_ansi => return Some(code(8).unwrap_or((letter, 1))),
+        other => other,
+    };
+    Some((meant, letter.len_utf8()))
 }
 
 /// Returns a value without quotes: up to a remark or the end of the line.
@@ -81,7 +187,9 @@ mod tests {
     fn the_usual_forms_are_read() {
         let text = "# a remark\nA=one two # rest\nexport B='x # y'\n C = \"l1\\nl2\" # z\nD=\"m1\nm2\"\nE=\r\nno assignment\n=x\nF=last";
         let variables = variables(text);
+        assert_eq!(variables.unread, [8, 9]);
         let pairs: Vec<(&str, &str)> = variables
+            .pairs
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
@@ -101,11 +209,40 @@ mod tests {
     #[test]
     fn an_open_quote_is_part_of_the_value() {
         assert_eq!(
-            variables("A='x\nB=2"),
+            variables("A='x\nB=2").pairs,
             [
                 ("A".to_owned(), "'x".to_owned()),
                 ("B".to_owned(), "2".to_owned())
             ]
         );
+    }
+
+    #[test]
+    fn what_shells_and_compose_files_write_is_read() {
+        for (line, value) in [
+            ("export K=v w", "v w"),
+            ("declare -x K=\"a \\\"b\\\"\"", "a \"b\""),
+            ("typeset -gx K=v", "v"),
+            ("readonly K='v'", "v"),
+            (r"K=$'a\'b\x2d\u005f\n'", "a'b-_\n"),
+            ("set -gx K v", "v"),
+            ("set -x K 'v w'", "v w"),
+            ("setenv K v", "v"),
+            ("set K=v", "v"),
+            ("$env:K = \"v\"", "v"),
+            ("  K: v", "v"),
+            ("K: \"v w\"", "v w"),
+            ("  - K=v", "v"),
+            ("\"K\": \"v\",", "v"),
+        ] {
+            let read = variables(line);
+            assert_eq!(read.pairs, [("K".to_owned(), value.to_owned())], "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_not_understood_is_told_and_what_holds_no_value_is_not() {
+        let text = "A=1\nK -> v\n# x\n\n[section]\nset -a\nexport K\nunset K\nenvironment:\n{\n}\nsource x\nK v w\nset -o allexport\n";
+        assert_eq!(variables(text).unread, [2, 13]);
     }
 }

@@ -57,7 +57,9 @@ impl Policy {
         file.gate
             .check()
             .map_err(|(key, what)| invalid(&format!("`{key}`: {what}")))?;
-        let rules = Rules::compile(&file.redaction, &environment(environment_json)?)?;
+        let environment = environment(environment_json)?;
+        let mut rules = Rules::compile(&file.redaction, &environment.variables)?;
+        rules.name_uncovered(environment.unread);
         if file.record_file.as_deref() == Some("") {
             return Err(invalid(
                 "`record_file`: expected a path, found an empty text",
@@ -220,11 +222,20 @@ fn expectations(expect: Option<&Value>) -> Result<Expectations, Fault> {
     Ok(part.expect.unwrap_or_default())
 }
 
+/// What is known of the secrets of a run.
+#[derive(Default)]
+struct Environment {
+    /// Names and values.
+    variables: Vec<(String, String)>,
+    /// Lines of files of variables that were not understood.
+    unread: Vec<String>,
+}
+
 /// The names and values of an environment, and under the empty name a list of texts of `.env`
-/// files. A fault must not show a value: some are secret.
-fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
+/// files; and what was not understood in those. A fault must not show a value: some are secret.
+fn environment(json: &str) -> Result<Environment, Fault> {
     if json.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Environment::default());
     }
     let not_texts = || {
         let message = "known values: expected an object of texts";
@@ -234,14 +245,22 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
     let Value::Object(entries) = value else {
         return Err(not_texts());
     };
-    let mut environment = Vec::with_capacity(entries.len());
+    let mut environment = Environment::default();
+    let Environment { variables, unread } = &mut environment;
     for (name, value) in entries {
         match value {
-            Value::String(value) => environment.push((name, value)),
+            Value::String(value) => variables.push((name, value)),
             Value::Array(files) if name.is_empty() => {
-                for file in files {
+                let count = files.len();
+                for (number, file) in (1..).zip(&files) {
                     let text = file.as_str().ok_or_else(not_texts)?;
-                    environment.extend(env_file::variables(text));
+                    let read = env_file::variables(text);
+                    variables.extend(read.pairs);
+                    unread.extend(
+                        read.unread
+                            .iter()
+                            .map(|line| unread_line(*line, number, count)),
+                    );
                 }
             }
             Value::Array(_)
@@ -252,6 +271,15 @@ fn environment(json: &str) -> Result<Vec<(String, String)>, Fault> {
         }
     }
     Ok(environment)
+}
+
+/// Says which line of the files of variables was not understood, as names of variables are told
+/// whose values are not hidden. Files that are not there do not count.
+fn unread_line(line: usize, number: usize, count: usize) -> String {
+    match count {
+        1 => format!("env_files: line {line}"),
+        _ => format!("env_files: line {line} of file {number}"),
+    }
 }
 
 fn invalid(message: &str) -> Fault {

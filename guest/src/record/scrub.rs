@@ -8,7 +8,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use crate::redact::{Findings, Ordinals, Rules, redact, redact_args, redact_on};
-use crate::text::PlainText;
+use crate::text::{PlainText, SEAM};
 
 /// The longest one-line text that is kept, in characters.
 const LINE_CHARS: usize = 1_000;
@@ -138,23 +138,28 @@ impl<'r> Scrubber<'r> {
 
     /// Redacts a text and makes it one line of at most 1,000 characters.
     pub(super) fn line(&mut self, key: &str, text: &str) -> String {
-        let mut ordinals = Ordinals::default();
-        let (first, _) = self.redacted_on(key, text, &mut ordinals);
-        let folded = fold(&first);
-        // Joining lines can put a keyword beside its value.
-        let clean = if folded == first {
-            first
-        } else {
-            self.redacted_on(key, &folded, &mut ordinals).0
-        };
+        let clean = self.redacted_line(key, text);
         let kept: String = clean.chars().take(LINE_CHARS).collect();
         self.shortened(key, &clean, &kept)
     }
 
     /// Redacts a name of at most `limit` characters, for instance of a process.
     pub(super) fn name(&mut self, key: &str, text: &str, limit: usize) -> String {
-        let (clean, _) = self.redacted(key, &fold(text));
+        let clean = self.redacted_line(key, text);
         clean.chars().take(limit).collect()
+    }
+
+    /// Redacts a text and makes it one line.
+    fn redacted_line(&mut self, key: &str, text: &str) -> String {
+        let mut ordinals = Ordinals::default();
+        let (first, _) = self.redacted_on(key, text, &mut ordinals);
+        let folded = fold(&first);
+        // Joining lines can put a keyword beside its value.
+        if folded == first {
+            first
+        } else {
+            self.redacted_on(key, &folded, &mut ordinals).0
+        }
     }
 
     /// Shortens an already redacted text to `limit` bytes of JSON.
@@ -211,7 +216,7 @@ fn without_escapes(text: &str) -> String {
     let mut reader = PlainText::default();
     reader.push(text.as_bytes(), |piece| plain.push_str(piece));
     reader.finish(|piece| plain.push_str(piece));
-    plain
+    plain.replace(SEAM, "")
 }
 
 /// The longest start of a text that takes at most `limit` bytes inside a JSON text.

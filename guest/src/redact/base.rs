@@ -4,7 +4,7 @@
 
 use super::bytes::{at, before, part, run_end, run_start, skip_blanks, text};
 use super::hit::{Family, Hit};
-use super::placeholder::{is_lookup, is_name_of_variable, is_placeholder};
+use super::placeholder::{is_lookup, is_name_of_variable, is_placeholder, shows_rest};
 
 /// Reads `Bearer ` and a token; `position` is where `bearer` begins.
 pub(super) fn bearer(line: &str, position: usize) -> Option<Hit> {
@@ -14,7 +14,8 @@ pub(super) fn bearer(line: &str, position: usize) -> Option<Hit> {
     if start == after || before(bytes, position).is_ascii_alphanumeric() {
         return None;
     }
-    let end = run_end(bytes, start, is_token);
+    let mask = run_end(bytes, start, |byte| byte == b'*');
+    let end = run_end(bytes, mask, is_token);
     let token = text(line, start, end);
     let trimmed = token.trim_end_matches(['.', ',', ':', ';']);
     let is_prose = trimmed
@@ -34,6 +35,7 @@ pub(super) fn bearer(line: &str, position: usize) -> Option<Hit> {
     let is_nothing = trimmed.is_empty()
         || is_prose
         || is_parameter
+        || mask > start && !shows_rest(trimmed)
         || is_placeholder(trimmed)
         || is_code(bytes, start, end);
     (!is_nothing).then(|| Hit::of(Family::Bearer, position, start, end))
@@ -203,7 +205,7 @@ fn is_nothing(value: &str, is_quoted: bool) -> bool {
         || value.starts_with("${")
         || value.starts_with("$(")
         || (value.starts_with('{') && value.contains('}'))
-        || value.starts_with("***")
+        || value.starts_with("***") && !shows_rest(trimmed)
         || value.starts_with("...")
         || value.starts_with("%(")
         || value.starts_with("[REDACTED")

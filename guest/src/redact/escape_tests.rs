@@ -15,7 +15,7 @@ fn streamed(line: &str) -> String {
     text.trim_end().to_owned()
 }
 
-const SPELLINGS: [(&str, &str); 11] = [
+const SPELLINGS: [(&str, &str); 17] = [
     (r"\-", r"\_"),
     (r"\\-", r"\\_"),
     ("%2D", "%5F"),
@@ -27,6 +27,12 @@ const SPELLINGS: [(&str, &str); 11] = [
     (r"\u002D", r"\u005F"),
     (r"\\u002d", r"\\u005f"),
     (r"\x2d", r"\x5f"),
+    (r"\U0000002d", r"\U0000005F"),
+    ("&#045;", "&#095;"),
+    ("&#x002D;", "&#x005f;"),
+    ("&hyphen;", "&lowbar;"),
+    ("&dash;", "&UnderBar;"),
+    ("&amp;dash;", "&amp;lowbar;"),
 ];
 
 #[test]
@@ -57,6 +63,29 @@ fn a_short_token_is_found_in_every_spelling_of_its_marks() {
         }
     }
     assert!(left.is_empty(), "{left:#?}");
+}
+
+#[test]
+fn a_token_is_found_in_quoted_printable() {
+    let letters = ["qkXkWM", "zvRrtZ"].concat();
+    for token in [
+        ["sk_live", "_q7Xk2M9vR4tZ"].concat(),
+        format!("{}_{}", "hf", letters.repeat(3).get(..34).unwrap()),
+        ["glpat", "-q7XkM9vRtZ8bWq7XkM9v"].concat(),
+        ["xoxb", "-1234-q7Xk2M9v"].concat(),
+        ["ghp", "_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eFgH1i"].concat(),
+    ] {
+        for line in ["key @ end", r#"{\"m\":\"@\"}"#] {
+            let last = token.rfind(['_', '-']).unwrap();
+            let (head, tail) = token.split_at(last);
+            let spelt = format!("{head}{}", spelt(tail, "=2D", "=5F"));
+            let line = line.replace('@', &spelt);
+            assert!(streamed(&line).contains("[REDACTED"), "{line}");
+        }
+    }
+    for line in ["days=2d", "id=5F3e1243", "color=5F5F5F size=2D"] {
+        assert_eq!(streamed(line), line);
+    }
 }
 
 #[test]

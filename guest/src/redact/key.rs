@@ -5,7 +5,7 @@
 //! end mark, at the third line without a piece of it, and after 400 lines, numbering included.
 
 use super::armour::{Run, is_random, runs};
-use super::bytes::{at, before, find_from, part, text};
+use super::bytes::{at, before, find_from, part, run_end, text};
 
 /// Most lines of one block.
 pub(super) const LINES_MAX: usize = 400;
@@ -36,6 +36,8 @@ pub(super) struct Key {
     frame: Option<(usize, bool)>,
     /// A line shorter than the widest ended the body, if nothing goes on.
     was_short: bool,
+    /// What ends its lines is spelt out, so that its text goes on wherever a line ends.
+    is_escaped: bool,
 }
 
 /// What a line is to a key.
@@ -87,6 +89,7 @@ impl Key {
                 start + usize::from(is_removed),
                 is_border && is_closed && start <= PREFIX_MAX,
             )),
+            is_escaped: goes_on_escaped(part(line.as_bytes(), end, line.len())),
             ..Self::default()
         };
         if let Some(run) =
@@ -138,6 +141,12 @@ impl Key {
         let bytes = line.as_bytes();
         let mark = find_from(bytes, 0, b"-----END").or_else(|| find_from(bytes, 0, b"-----BEGIN"));
         let until = mark.unwrap_or(bytes.len());
+        if self.is_escaped
+            && let Some(body) = escaped_body(line, until, mark.is_some())
+        {
+            self.others = 0;
+            return body;
+        }
         let mut first: Option<Run> = None;
         let mut last = None;
         for run in runs(line).filter(|run| run.end <= until) {
@@ -245,6 +254,51 @@ impl Key {
         self.others == 0 && (is_short_body || is_same_place)
             || is_random(bytes) && run.len() >= ALONE && is_bare
     }
+}
+
+/// Says whether bytes begin with what ends a line, spelt out or as Unicode has it.
+pub(super) fn is_escape(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\\")
+        || bytes.starts_with(b"\xe2\x80\xa8")
+        || bytes.starts_with(b"\xe2\x80\xa9")
+}
+
+/// Says whether the body goes on below with its line ends spelt out: code that names a frame has a
+/// quote behind it.
+fn goes_on_escaped(behind: &[u8]) -> bool {
+    let is_part = |byte: &u8| is_escaped_body(*byte) || matches!(byte, b' ' | b'\t' | b'\r');
+    is_escape(behind) && behind.iter().all(is_part)
+}
+
+/// Says whether a byte may stand in the body of a key whose line ends are spelt out.
+pub(super) const fn is_escaped_body(byte: u8) -> bool {
+    super::bytes::is_base64(byte) || matches!(byte, b'\\' | 0xe2 | 0x80 | 0xa8 | 0xa9)
+}
+
+/// Returns the part of a line that belongs to a body whose line ends are spelt out: from the first
+/// long or last piece to the last one.
+fn escaped_body(line: &str, until: usize, is_last: bool) -> Option<LineOfKey> {
+    let bytes = part(line.as_bytes(), 0, until);
+    let mut span: Option<(usize, usize)> = None;
+    let mut position = 0;
+    while position < until {
+        let start = run_end(bytes, position, |byte| !is_escaped_body(byte));
+        let end = run_end(bytes, start, is_escaped_body);
+        let piece = part(bytes, start, end);
+        let is_rest = is_last && end == until;
+        let is_whole = !is_last && piece.len() >= 4 && piece.len() == line.trim().len();
+        let is_long = piece.len() >= ALONE && has_mixture(piece);
+        if is_long || is_whole || is_rest && !piece.is_empty() {
+            span = Some((span.map_or(start, |(first, _)| first), end));
+        }
+        position = end.max(start + 1);
+    }
+    let (start, end) = span?;
+    Some(LineOfKey::Body {
+        start: line.floor_char_boundary(start),
+        end: line.ceil_char_boundary(end),
+        is_last,
+    })
 }
 
 /// Says whether a text looks like a piece of base64 rather than like a word.

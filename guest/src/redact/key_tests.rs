@@ -423,3 +423,51 @@ fn what_is_public_and_looks_alike_stays() {
         assert_eq!(redacted, text);
     }
 }
+
+#[test]
+fn a_key_goes_whatever_its_lines_are_joined_with_and_wherever_they_are_wrapped() {
+    let kind = ["RSA PRIVATE", " KEY"].concat();
+    let separators = [
+        "\\n", "\\r\\n", "\\\\n", "\u{2028}", "\u{2029}", "\\u2028", "\\u000a", "%0A", "&#10;", " ",
+    ];
+    for size in [118, 400, 1190] {
+        let body = base64::encode(&bytes(3, size));
+        let lines: Vec<&str> = (0..body.len().div_ceil(64))
+            .filter_map(|line| body.get(line * 64..body.len().min(line * 64 + 64)))
+            .collect();
+        for (number, separator) in separators.iter().enumerate() {
+            // What is spelt out at length is read on one line only.
+            let widths: &[usize] = if number < 5 {
+                &[60, 64, 72, 80, 100, 120, 500, 5000]
+            } else {
+                &[5000]
+            };
+            let key = format!(
+                "-----BEGIN {kind}-----{separator}{}{separator}-----END {kind}-----",
+                lines.join(separator)
+            );
+            for width in widths {
+                for (before, after) in [("", ""), ("key \"", "\""), ("unexpected '", "' found")] {
+                    let all: Vec<char> = format!("{before}{key}{after}").chars().collect();
+                    let wrapped = all.chunks(*width).map(|line| line.iter().collect());
+                    let text = wrapped.collect::<Vec<String>>().join("\n") + "\nnext line";
+                    let (clean, _) = redact(&rules(), &text);
+                    let mut pieces = body.as_bytes().windows(12);
+                    let is_left =
+                        pieces.any(|piece| clean.contains(std::str::from_utf8(piece).unwrap()));
+                    assert!(!is_left, "{separator:?} {width} {text:?}\n{clean:?}");
+                    assert!(clean.ends_with("\nnext line"), "{clean:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn code_that_names_a_frame_opens_no_key() {
+    let kind = ["RSA PRIVATE", " KEY"].concat();
+    let code = format!(
+        "pem = \"-----BEGIN {kind}-----\\n\" +\n  Base64Encoder2.encodeToStringOf(keyBytes2) +\n  tail"
+    );
+    assert_eq!(redact(&rules(), &code).0, code);
+}

@@ -95,6 +95,10 @@ impl Known {
         &self.not_covered
     }
 
+    pub(super) fn name_uncovered(&mut self, names: Vec<String>) {
+        self.not_covered.extend(names);
+    }
+
     /// Calls `found` with the number, the start and the end of every value in `line`.
     pub(super) fn find(&self, line: &str, mut found: impl FnMut(usize, usize, usize)) {
         let Some(forms) = &self.forms else {

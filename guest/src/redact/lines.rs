@@ -10,6 +10,7 @@ use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
 use super::scan::{Mark, Scanned, fingerprint, is_chosen, joined, key_line, scan, scan_readings};
 use super::view::{is_dressed, may_hold_escapes, undressed};
+use crate::text::SEAM;
 
 /// What stands for a whole line.
 pub(super) const LINE: &str = "[REDACTED]";
@@ -34,6 +35,8 @@ pub(super) struct Lines {
     key_marker: Option<String>,
     /// Every line with an escape is looked at, whatever the first look says of it.
     is_careful: bool,
+    /// Marks of seams stand in the lines, and are not given.
+    has_seams: bool,
 }
 
 impl Lines {
@@ -46,6 +49,19 @@ impl Lines {
         }
     }
 
+    /// Returns the state before a text with marks of seams.
+    pub(super) fn with_seams() -> Self {
+        Self {
+            has_seams: true,
+            ..Self::default()
+        }
+    }
+
+    /// Says whether the line holds a mark that is not to be given.
+    fn is_seamed(&self, line: &str) -> bool {
+        self.has_seams && line.contains(SEAM)
+    }
+
     /// Says whether the next line is to be looked at whatever it holds.
     pub(super) const fn is_waiting(&self) -> bool {
         self.is_careful || self.block.is_open() || !self.held.is_empty()
@@ -54,7 +70,9 @@ impl Lines {
     /// Offers the next complete line and says whether it is held back. Gives every line that was
     /// held back and is so no longer to `each`, in order.
     pub(super) fn offer(&mut self, line: &str, mut each: impl FnMut(&mut Self, &str)) -> bool {
-        if self.block.is_open() || self.held.is_empty() && !may_be_bare(line) {
+        if self.block.is_open()
+            || self.held.is_empty() && !may_be_bare(line) && !self.is_seamed(line)
+        {
             return false;
         }
         let dressed = is_dressed(line).then(|| undressed(line));
@@ -105,7 +123,7 @@ impl Lines {
                 .add(self.number + 1, rules.id(rule), line.len());
             return Some(taken(line));
         }
-        (!scanned.marks.is_empty())
+        (!scanned.marks.is_empty() || self.is_seamed(line))
             .then(|| self.replaced(rules, line, 0, line.len(), &scanned.marks))
     }
 
@@ -113,7 +131,7 @@ impl Lines {
     /// `is_known` says that it is known to be worth a look.
     pub(super) fn scanned(&mut self, rules: &Rules, line: &str, is_known: bool) -> Scanned {
         let mut scanned = Scanned::default();
-        let is_escaped = self.is_careful && may_hold_escapes(line);
+        let is_escaped = self.is_careful && (may_hold_escapes(line) || is_dressed(line));
         if is_known || is_escaped || is_chosen(rules, line) {
             let dressed = is_dressed(line).then(|| undressed(line));
             scanned = scan_readings(rules, line, dressed.as_ref());
@@ -236,6 +254,9 @@ impl Lines {
             position = end;
         }
         redacted.push_str(line.get(position..until.max(position)).unwrap_or_default());
+        if self.is_seamed(&redacted) {
+            redacted = redacted.replace(SEAM, "");
+        }
         redacted
     }
 

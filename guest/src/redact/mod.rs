@@ -37,6 +37,8 @@ mod key_tests;
 mod keyed;
 mod known;
 mod lines;
+#[cfg(test)]
+mod mask_tests;
 mod name;
 mod placeholder;
 #[cfg(test)]
@@ -44,6 +46,8 @@ mod precision_tests;
 #[cfg(test)]
 mod reference;
 mod scan;
+#[cfg(test)]
+mod seam_tests;
 mod shape;
 mod starts;
 mod stream;
@@ -237,10 +241,16 @@ impl Rules {
     }
 
     /// Returns the names of variables that name a secret whose value is too short or too plain
-    /// to be hidden wherever it stands, in alphabetical order.
+    /// to be hidden wherever it stands, in alphabetical order, and then the lines of files of
+    /// variables that were not understood.
     #[must_use]
     pub fn not_covered(&self) -> &[String] {
         self.known.not_covered()
+    }
+
+    /// Adds to those names what else may hold a secret that is not hidden.
+    pub(crate) fn name_uncovered(&mut self, names: Vec<String>) {
+        self.known.name_uncovered(names);
     }
 
     fn anchors(&self) -> &anchors::Anchors {

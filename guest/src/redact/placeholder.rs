@@ -2,7 +2,7 @@
 //!
 //! It does not judge values.
 
-use super::value::is_identifier;
+use super::value::{is_identifier, is_opaque};
 
 /// Says whether the whole value plainly is none: empty, a placeholder, a variable, a look-up.
 pub(super) fn is_placeholder(value: &str) -> bool {
@@ -98,11 +98,22 @@ fn is_masked(value: &str) -> bool {
     };
     let same = bytes.all(|byte| byte == first);
     (same && (value.len() > 2 || matches!(first, b'*' | b'.' | b'x' | b'X')))
-        || value.contains("***")
+        || value.contains("***") && !shows_rest(value)
         || (value.ends_with("...") && value.len() < LONGEST_SHORTENED)
         || value.contains('…')
         || value.contains("xxxxxxxx")
         || value.contains("XXXXXXXX")
+}
+
+/// Says whether a secret goes on behind a mask that covers only its beginning: `***restOfSecret1`.
+/// Fewer than eight characters are shown on purpose, to tell secrets apart.
+pub(super) fn shows_rest(value: &str) -> bool {
+    let rest = value.trim_start_matches('*');
+    value.len() - rest.len() >= 3
+        && !rest.contains("***")
+        && rest.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && rest.bytes().any(|byte| byte.is_ascii_digit())
+        && is_opaque(rest, 8)
 }
 
 fn is_word_for_nothing(value: &str) -> bool {

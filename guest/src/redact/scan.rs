@@ -46,29 +46,38 @@ pub(super) fn scan(rules: &Rules, line: &str) -> Scanned {
 /// that is another.
 pub(super) fn scan_readings(rules: &Rules, line: &str, dressed: Option<&View>) -> Scanned {
     let mut marks = Vec::new();
-    each_reading(line, dressed, |text, original| {
-        read(rules, text, &mut marks, original);
+    each_reading(line, dressed, |text, seams, original| {
+        read(rules, text, seams, &mut marks, original);
     });
     settle(rules, marks)
 }
 
-/// Calls `each` with every reading of a line and the way back from its positions.
+/// Calls `each` with every reading of a line, and the way back from its positions. Where words are
+/// glued together in one, another has a blank in between, and comes with the places of those.
 pub(super) fn each_reading(
     line: &str,
     dressed: Option<&View>,
-    mut each: impl FnMut(&str, &dyn Fn(usize, usize) -> (usize, usize)),
+    mut each: impl FnMut(&str, &[usize], &dyn Fn(usize, usize) -> (usize, usize)),
 ) {
     let base = dressed.map_or(line, |view| view.text.as_str());
     let original = |start, end| dressed.map_or((start, end), |view| view.original(start, end));
-    each(base, &original);
+    each(base, &[], &original);
     if let Some(view) = dressed.and_then(|_| without_backspaces(line)) {
-        each(&view.text, &|start, end| view.original(start, end));
+        each(&view.text, &[], &|start, end| view.original(start, end));
+    }
+    if let Some((view, seams)) = dressed.and_then(|view| view.apart(line)) {
+        each(&view.text, &seams, &|start, end| view.original(start, end));
     }
     each_unescaped(base, |inner| {
-        each(&inner.text, &|start, end| {
-            let (start, end) = inner.original(start, end);
-            original(start, end)
+        let original = |(start, end)| original(start, end);
+        each(&inner.text, &[], &|start, end| {
+            original(inner.original(start, end))
         });
+        if let Some((view, seams)) = inner.apart(base) {
+            each(&view.text, &seams, &|start, end| {
+                original(view.original(start, end))
+            });
+        }
     });
 }
 
@@ -98,17 +107,19 @@ fn hits(rules: &Rules, line: &str) -> Vec<Hit> {
     hits
 }
 
-/// Marks what one reading shows; `original` gives the way back.
+/// Marks what one reading shows; `original` gives the way back. Where it is one with seams, what
+/// touches none of them was found in another.
 fn read(
     rules: &Rules,
     line: &str,
+    seams: &[usize],
     marks: &mut Vec<Mark>,
     original: impl Fn(usize, usize) -> (usize, usize),
 ) {
     for hit in hits(rules, line) {
         let (start, end) = original(hit.start, hit.end);
         let (from, _) = original(hit.from, hit.end);
-        if end > start {
+        if end > start && (seams.is_empty() || touches(seams, &hit)) {
             let digest = fingerprint(text(line, hit.start, hit.end));
             let hit = Hit {
                 from: from.min(start),
@@ -119,6 +130,16 @@ fn read(
             marks.push(Mark { hit, digest });
         }
     }
+}
+
+/// Says whether a hit begins behind a seam or ends before one.
+fn touches(seams: &[usize], hit: &Hit) -> bool {
+    let is_behind = |at: usize| at.checked_sub(1).is_some_and(|at| is_seam(seams, at));
+    is_behind(hit.from) || is_behind(hit.start) || is_seam(seams, hit.end)
+}
+
+fn is_seam(seams: &[usize], at: usize) -> bool {
+    seams.binary_search(&at).is_ok()
 }
 
 /// What need not be looked at again.

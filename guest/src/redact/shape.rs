@@ -5,6 +5,7 @@
 use super::armour::{is_armour, is_random, runs};
 use super::bytes::{at, before, find_from, has_at, part, run_end, run_start, text};
 use super::hit::{Family, Hit};
+use super::key::{is_escape, is_escaped_body};
 
 /// Longest private key on one line, in bytes.
 const KEY_MAX: usize = 16 * 1024;
@@ -210,18 +211,17 @@ pub(super) fn key_on_a_line(line: &str, position: usize) -> Option<Hit> {
     let end = find_from(part(bytes, 0, until), start, b"-----END").unwrap_or_else(|| {
         // A header of the armour may name a cipher.
         run_end(bytes, start, |byte| {
-            super::bytes::is_base64(byte)
-                || matches!(
-                    byte,
-                    b'\\' | b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'%'
-                )
+            is_escaped_body(byte)
+                || matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b':' | b',' | b'%')
         })
     });
     let armour = part(bytes, start, end)
         .iter()
         .filter(|byte| byte.is_ascii_alphanumeric())
         .count();
-    (armour >= 32).then(|| Hit::of(Family::PrivateKey, begin, start, end))
+    // What goes on below is judged there.
+    let is_cut = is_escape(part(bytes, start, bytes.len())) && end == bytes.len() && armour > 0;
+    (armour >= 32 || is_cut).then(|| Hit::of(Family::PrivateKey, begin, start, end))
 }
 
 /// Reads the rest of a private key that stands before its end mark on the same line.

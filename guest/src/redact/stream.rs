@@ -93,6 +93,16 @@ impl Redactor {
         }
     }
 
+    /// Starts at the beginning of a stream from which controls were taken out, with a mark where
+    /// that glued words together. The marks are read, and not given.
+    #[must_use]
+    pub fn with_seams(rules: Rc<Rules>) -> Self {
+        Self {
+            lines: Lines::with_seams(),
+            ..Self::new(rules)
+        }
+    }
+
     /// Takes decoded text, gives what can be given to `sink`, and holds back the rest:
     /// an unfinished line up to 64 KiB, and always an open candidate.
     pub fn push(&mut self, text: &str, sink: &mut impl Sink) {

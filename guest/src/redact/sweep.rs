@@ -16,7 +16,7 @@ const _: () = assert!(armour::LONG == 5 * WORD - 1, "four words are covered");
 /// that reaches into a chunk.
 const LAST: usize = CHUNK / WORD - 1;
 
-/// Returns a place in the first line that holds, at or after `from`, an escape, a backspace, a
+/// Returns a place in the first line that holds, at or after `from`, an escape, a seam, a backspace, a
 /// character without width, the ending `q~`, a run of 23 or more letters, digits, `_` and `-`
 /// with a digit among them, or a random run of 39 or more characters of base64.
 pub(super) fn first_shape(block: &[u8], from: usize) -> Option<usize> {
@@ -218,7 +218,7 @@ fn runs_or_base64(part: Lanes) -> Set {
 #[inline(always)]
 fn suspects(part: Lanes) -> Set {
     let above = part.within(b'~', 0xff - b'~');
-    above.or(part.is(0x1b).or(part.is(8)))
+    above.or(part.within(0x1a, 1).or(part.is(8)))
 }
 
 const fn is_run(byte: u8) -> bool {
@@ -228,7 +228,7 @@ const fn is_run(byte: u8) -> bool {
 fn is_odd(block: &[u8], at: usize) -> bool {
     let rest = block.get(at..).unwrap_or_default();
     match rest {
-        [0x1b | 8, ..]
+        [0x1a | 0x1b | 8, ..]
         | [0xc2, 0xad, ..]
         | [0xe2, 0x80, 0x8b..=0x8d, ..]
         | [0xe2, 0x81, 0xa0, ..]
@@ -304,6 +304,7 @@ mod tests {
         let shapes = [
             "\u{1b}[1m".to_owned(),
             "\u{8}".to_owned(),
+            "\u{1a}".to_owned(),
             "\u{200b}".to_owned(),
             "q~".to_owned(),
             "ab1".repeat(9),

@@ -5,7 +5,7 @@
 
 use memchr::memchr3;
 
-use super::bytes::{at, part, run_end, text};
+use super::bytes::{at, before, part, run_end, text};
 
 /// A reading of a line, with the original position of every byte.
 #[derive(Debug)]
@@ -58,6 +58,47 @@ impl View {
             (Some(first), Some(last)) => (first, last.max(first)),
             _ => (0, 0),
         }
+    }
+
+    /// Returns this reading of `line` with a blank at every seam, where something was left out
+    /// between two word characters, and the places of those; nothing where there is none. What is
+    /// overstruck is no seam.
+    pub(super) fn apart(&self, line: &str) -> Option<(Self, Vec<usize>)> {
+        let bytes = self.text.as_bytes();
+        let is_seam = |place: usize| {
+            let end = place
+                .checked_sub(1)
+                .and_then(|at| self.ends.get(at).copied());
+            let start = self.starts.get(place).copied();
+            let (Some(end), Some(start)) = (end, start) else {
+                return false;
+            };
+            end < start
+                && is_word(before(bytes, place))
+                && is_word(at(bytes, place))
+                && !text(line, end, start).contains('\u{8}')
+        };
+        let places: Vec<usize> = (1..bytes.len()).filter(|place| is_seam(*place)).collect();
+        let mut view = Self::with_capacity(bytes.len() + places.len());
+        let mut seams = Vec::with_capacity(places.len());
+        let mut from = 0;
+        for place in places {
+            view.push_part(self, from, place);
+            seams.push(view.text.len());
+            let end = view.ends.last().copied().unwrap_or(0);
+            view.push(" ", end, end);
+            from = place;
+        }
+        view.push_part(self, from, bytes.len());
+        (!seams.is_empty()).then_some((view, seams))
+    }
+
+    fn push_part(&mut self, other: &Self, start: usize, end: usize) {
+        self.text.push_str(text(&other.text, start, end));
+        self.starts
+            .extend(other.starts.get(start..end).unwrap_or_default());
+        self.ends
+            .extend(other.ends.get(start..end).unwrap_or_default());
     }
 
     /// Composes two readings: this one is a reading of `inner`.
@@ -127,6 +168,10 @@ pub(super) fn without_backspaces(line: &str) -> Option<View> {
         .then(|| undressed(&line.replace('\u{8}', "\u{1}")))
 }
 
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
 const fn is_invisible(character: char) -> bool {
     matches!(
         character,
@@ -186,6 +231,12 @@ pub(super) fn each_unescaped(text: &str, mut each: impl FnMut(&View)) {
     let mut view: Option<View> = None;
     for _ in 0..NESTED {
         let current = view.as_ref().map_or(text, |view| view.text.as_str());
+        if let Some(printable) = unquoted(current) {
+            each(&match &view {
+                Some(inner) => printable.through(inner),
+                None => printable,
+            });
+        }
         let Some(next) = unescape_once(current) else {
             return;
         };
@@ -253,6 +304,37 @@ fn unescape_once(line: &str) -> Option<View> {
     changed.then_some(view)
 }
 
+/// Returns the text with the marks of tokens and of assignments that quoted-printable spells out:
+/// `=5F`. It is a reading of its own, since an equals sign mostly is one.
+fn unquoted(line: &str) -> Option<View> {
+    const MARKS: [(&[u8], &str); 7] = [
+        (b"=5F", "_"),
+        (b"=2D", "-"),
+        (b"=2E", "."),
+        (b"=2F", "/"),
+        (b"=2B", "+"),
+        (b"=3A", ":"),
+        (b"=3D", "="),
+    ];
+    let bytes = line.as_bytes();
+    let spelt = memchr::memchr_iter(b'=', bytes).filter_map(|place| {
+        let written = part(bytes, place, place + 3);
+        let (_, mark) = MARKS.iter().find(|(spelling, _)| *spelling == written)?;
+        Some((place, *mark))
+    });
+    let mut view: Option<View> = None;
+    let mut plain = 0;
+    for (place, mark) in spelt {
+        let view = view.get_or_insert_with(|| View::with_capacity(line.len()));
+        view.push_plain(text(line, plain, place), plain);
+        plain = place + 3;
+        view.push(mark, place, plain);
+    }
+    let mut view = view?;
+    view.push_plain(text(line, plain, line.len()), plain);
+    Some(view)
+}
+
 fn backslash(bytes: &[u8], position: usize) -> Option<(char, usize)> {
     let character = match at(bytes, position + 1) {
         b'n' => '\n',
@@ -273,6 +355,10 @@ fn backslash(bytes: &[u8], position: usize) -> Option<(char, usize)> {
             let code = number(part(bytes, position + 2, position + 6), 4, 16)?;
             return Some((character(code)?, position + 6));
         }
+        b'U' => {
+            let code = number(part(bytes, position + 2, position + 10), 8, 16)?;
+            return Some((character(code)?, position + 10));
+        }
         b'x' => {
             let code = number(part(bytes, position + 2, position + 4), 2, 16)?;
             return Some((character(code)?, position + 4));
@@ -290,13 +376,22 @@ fn percent(bytes: &[u8], position: usize) -> Option<(char, usize)> {
 }
 
 fn entity(bytes: &[u8], position: usize) -> Option<(char, usize)> {
-    const ENTITIES: [(&[u8], char); 6] = [
+    const ENTITIES: [(&[u8], char); 14] = [
         (b"&quot;", '"'),
         (b"&apos;", '\''),
         (b"&amp;", '&'),
         (b"&lt;", '<'),
         (b"&gt;", '>'),
         (b"&lowbar;", '_'),
+        (b"&UnderBar;", '_'),
+        // Both are a hyphen of their own, which stands for the dash of a token.
+        (b"&hyphen;", '-'),
+        (b"&dash;", '-'),
+        (b"&period;", '.'),
+        (b"&sol;", '/'),
+        (b"&plus;", '+'),
+        (b"&equals;", '='),
+        (b"&colon;", ':'),
     ];
     if at(bytes, position + 1) == b'#' {
         let is_hex = matches!(at(bytes, position + 2), b'x' | b'X');
@@ -366,7 +461,20 @@ mod tests {
     #[test]
     fn a_character_is_read_in_every_spelling() {
         for spelling in [
-            r"\_", "%5F", "&#95;", "&#x5f;", "&lowbar;", r"\u005f", r"\x5F", r"\u{5f}", r"\137",
+            r"\_",
+            "%5F",
+            "&#95;",
+            "&#x5f;",
+            "&lowbar;",
+            r"\u005f",
+            r"\x5F",
+            r"\u{5f}",
+            r"\137",
+            "&#0095;",
+            "&#x005F;",
+            "&UnderBar;",
+            r"\U0000005f",
+            "=5F",
         ] {
             assert_eq!(readings(&format!("a{spelling}b")), ["a_b"], "{spelling}");
         }

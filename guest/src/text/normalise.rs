@@ -14,6 +14,11 @@ const FRAME_LIMIT: usize = 16 * 1024;
 /// Normalised text is given away in pieces of about this many bytes.
 const PIECE: usize = 32 * 1024;
 
+/// Stands where something was taken out between two word characters: what it kept apart would be
+/// glued together. Redaction reads it and gives it to nobody. The text itself holds none, since it
+/// is a control character.
+pub const SEAM: char = '\u{1a}';
+
 /// Normalises the text of one stream.
 #[derive(Debug, Default)]
 pub struct Normaliser {
@@ -33,6 +38,10 @@ pub struct Normaliser {
     /// How many characters stand between the newest separator, or the start of the line, and here:
     /// none, one, or more.
     since_separator: usize,
+    /// Something was taken out since the newest character.
+    has_gap: bool,
+    /// The newest character of the open line is one of a word.
+    is_in_word: bool,
     controls_removed: u64,
     frames_collapsed: u64,
 }
@@ -108,6 +117,8 @@ impl Normaliser {
         if is_separator(character) {
             self.separate();
         }
+        // Those of UTF-16 belong together.
+        self.has_gap |= !is_separator(character) && character != '\u{8}';
         if let Some(escape) = Escape::start(character) {
             self.escape = escape;
         }
@@ -171,7 +182,14 @@ impl Normaliser {
             self.frames_collapsed += 1;
             self.shown = None;
         }
+        if std::mem::take(&mut self.has_gap)
+            && self.is_in_word
+            && text.bytes().next().is_some_and(is_word)
+        {
+            self.buffer.push(SEAM);
+        }
         self.buffer.push_str(text);
+        self.is_in_word = text.bytes().next_back().is_some_and(is_word);
         self.since_separator += text.chars().take(2).count();
         self.since_separator = self.since_separator.min(2);
     }
@@ -186,12 +204,16 @@ impl Normaliser {
         self.carriage = false;
         self.backspaces = 0;
         self.since_separator = 0;
+        self.has_gap = false;
+        self.is_in_word = false;
     }
 
     /// Makes what comes next a new frame of the open line.
     fn start_frame(&mut self) {
         self.carriage = false;
         self.backspaces = 0;
+        self.has_gap = false;
+        self.is_in_word = false;
         if self.is_given() {
             self.end_line();
             return;
@@ -209,6 +231,8 @@ impl Normaliser {
     fn step_back(&mut self) {
         let floor = self.shown.unwrap_or(self.open);
         let count = std::mem::take(&mut self.backspaces);
+        self.has_gap = false;
+        self.is_in_word = false;
         if self.is_given() {
             return;
         }
@@ -216,7 +240,9 @@ impl Normaliser {
             if self.buffer.len() <= floor {
                 break;
             }
-            self.buffer.pop();
+            if self.buffer.pop() == Some(SEAM) {
+                self.buffer.pop();
+            }
         }
     }
 
@@ -248,6 +274,10 @@ impl Normaliser {
 /// four that are named separators.
 const fn is_separator(character: char) -> bool {
     matches!(character, '\0'..='\u{6}' | '\u{1c}'..='\u{1f}')
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
 fn is_blank(text: &str) -> bool {
@@ -322,7 +352,7 @@ mod tests {
 
     #[track_caller]
     fn becomes(text: &str, expected: &str) {
-        assert_eq!(normalise(text).0, expected);
+        assert_eq!(normalise(text).0.replace(SEAM, ""), expected);
     }
 
     #[test]
@@ -392,6 +422,29 @@ mod tests {
         becomes("h\0e\0y\0\n\0y\0o\0u\0", "hey\nyou");
         becomes("\0h\0e\0y\0\n\0y\0o\0u", "hey\nyou");
         becomes("10%\r\0done\n\0x", "done\nx");
+    }
+
+    #[test]
+    fn a_seam_is_told_where_two_words_are_glued_together_and_only_there() {
+        for (text, expected) in [
+            ("KEY\u{1b}[0m\u{1b}[36mhf_x", "KEY~hf_x"),
+            ("a\u{7f}b\u{9b}31mc", "a~b~c"),
+            (
+                "\u{1b}[1mred\u{1b}[0m \u{1b}[2mdim\u{1b}[0m: x",
+                "red dim: x",
+            ),
+            ("a\u{1b}[0m\nb", "a\nb"),
+            ("a\u{1b}[0m\rb", "b"),
+            ("ab\u{1b}[0mc\u{8}\u{8}d", "ad"),
+            ("_\u{8}b_\u{8}o", "bo"),
+            ("h\0e\0y", "hey"),
+        ] {
+            assert_eq!(
+                normalise(text).0,
+                expected.replace('~', "\u{1a}"),
+                "{text:?}"
+            );
+        }
     }
 
     #[test]

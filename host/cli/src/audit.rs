@@ -4,6 +4,7 @@
 //! It changes nothing and shows no character of what was found.
 
 mod found;
+mod kept;
 mod sarif;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use crate::failure::{Failure, PASS, REFUSE, UNDECIDED};
 use crate::place::Place;
 use crate::texts::{self, Input, Onward, unreadable};
 
-use found::{Audited, Found, Report};
+use found::{Audited, Found, Kind, Report};
 
 /// The shortest and the longest key, in bytes.
 const KEY: std::ops::RangeInclusive<usize> = 16..=4096;
@@ -34,8 +35,9 @@ const LISTED: usize = 100_000;
 /// Findings are told by rule, place and a keyed fingerprint: equal secrets have equal
 /// fingerprints under one key, and without the key a fingerprint tells nothing. Suspects are
 /// covered by no rule: they look like a secret by their characters alone, or are words or a
-/// number behind the name of a password. gzip is unpacked. Exits 1 where a record file holds
-/// something unredacted, 2 where a file cannot be read, else 0.
+/// number behind the name of a password. gzip is unpacked. Of a record file, the output that its
+/// runs kept beside it is audited too. Exits 1 where a record file or kept output holds something
+/// unredacted, 2 where a file cannot be read, else 0.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// A file with 16 to 4096 secret bytes that make the fingerprints, to compare audits
@@ -73,13 +75,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let progress = progress(&files);
     let mut report = Report::default();
     let mut is_complete = true;
+    let mut folders = kept::Folders::default();
+    let mut fail = |failure: Failure| {
+        is_complete = false;
+        progress.suspend(|| failure.report());
+    };
     for path in &files {
-        let is_own = own.iter().any(|own| is_same(own, path));
-        match audit(&mut session, path, &key, &progress, is_own, &mut report) {
-            Ok(()) => {}
-            Err(failure) => {
-                is_complete = false;
-                progress.suspend(|| failure.report());
+        let kind = match own.iter().any(|own| is_same(own, path)) {
+            true => Kind::Records,
+            false => Kind::Log,
+        };
+        let audited = audit(&mut session, path, &key, &progress, kind, &mut report);
+        if audited.unwrap_or_else(|failure| {
+            fail(failure);
+            kind
+        }) != Kind::Records
+        {
+            continue;
+        }
+        let kept = folders.list(path).unwrap_or_else(|(folder, error)| {
+            fail(unreadable(&folder, &error));
+            Vec::new()
+        });
+        for path in &kept {
+            let kind = Kind::KeptOutput;
+            match audit(&mut session, path, &key, &progress, kind, &mut report) {
+                Ok(_) => {}
+                Err(failure) => fail(failure),
             }
         }
     }
@@ -102,15 +124,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     ))
 }
 
-/// Audits one file; `is_own` says that it is a record file whatever it holds.
+/// Audits one file and says what it is: a log that holds records is a record file.
 fn audit(
     session: &mut Session,
     path: &Path,
     key: &[u8],
     progress: &ProgressBar,
-    is_own: bool,
+    kind: Kind,
     report: &mut Report,
-) -> Result<(), Failure> {
+) -> Result<Kind, Failure> {
     let name = session
         .redact(&path.to_string_lossy())
         .map_err(Failure::undecided)?;
@@ -119,7 +141,7 @@ fn audit(
     let running = session.start_audit(key).map_err(Failure::undecided)?;
     let mut audited = Audited {
         name,
-        is_record_file: is_own,
+        kind,
         ..Audited::default()
     };
     let file = report.files.len();
@@ -134,12 +156,15 @@ fn audit(
         take(report, &mut audited, file, end.sightings);
         audited.lines = end.lines;
         audited.records = end.records;
-        audited.is_record_file |= end.records > 0;
+        if kind == Kind::Log && end.records > 0 {
+            audited.kind = Kind::Records;
+        }
+        let kind = audited.kind;
         report.files.push(audited);
-        read.map(|_| ())
+        read.map(|_| kind)
     } else {
         report.files.push(audited);
-        read.and(end.map(|_| ()).map_err(Failure::undecided))
+        read.and(end.map(|_| kind).map_err(Failure::undecided))
     }
 }
 

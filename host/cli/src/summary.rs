@@ -35,6 +35,9 @@ pub(crate) fn of(line: &str) -> String {
     }
     field(&mut out, "started", text("started_at"));
     field(&mut out, "redacted", &redactions(record.get("redactions")));
+    let (values, lines) = not_hidden(record.get("redactions"));
+    field(&mut out, "UNHIDDEN", &values);
+    field(&mut out, "UNREAD", &lines);
     field(&mut out, "stages", &stages(record.get("stages")));
     field(&mut out, "leftovers", &leftovers(record.get("leftovers")));
     field(&mut out, "id", text("command_id"));
@@ -168,6 +171,27 @@ fn redactions(redactions: Option<&Value>) -> String {
         .map(|(rule, count)| format!("{rule} {count}"))
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// Names the variables whose values are not hidden, and the lines of files of variables that were
+/// not understood: whoever set them would take them for hidden.
+fn not_hidden(redactions: Option<&Value>) -> (String, String) {
+    let names = redactions.and_then(|value| value.get("not_covered"));
+    let names = names.and_then(Value::as_array).into_iter().flatten();
+    let names = names.filter_map(Value::as_str);
+    let (lines, mut values): (Vec<&str>, Vec<&str>) =
+        names.partition(|name| name.starts_with("env_files: "));
+    let omitted = redactions.and_then(|value| value.get("not_covered_omitted"));
+    let more = omitted.map(|omitted| format!("{omitted} more"));
+    values.extend(more.as_deref());
+    let told = |names: Vec<&str>, why: &str| match names.is_empty() {
+        true => String::new(),
+        false => format!("{} ({why})", names.join(", ")),
+    };
+    (
+        told(values, "values too short or too plain to be found"),
+        told(lines, "not understood, so what it holds is not hidden"),
+    )
 }
 
 /// Returns every stage of a pipeline with how it ended, in order.

@@ -20,7 +20,10 @@ pub(super) fn each(rules: &Rules, line: &str, marks: &[Mark], mut found: impl Fn
     let dressed = is_dressed(line).then(|| undressed(line));
     let mut suspects: Vec<(usize, usize)> = Vec::new();
     let mut is_first = true;
-    each_reading(line, dressed.as_ref(), |text, original| {
+    each_reading(line, dressed.as_ref(), |text, seams, original| {
+        if !seams.is_empty() {
+            return;
+        }
         // Other readings make runs of what are none.
         if std::mem::take(&mut is_first) {
             runs(text, |start, end| suspects.push(original(start, end)));

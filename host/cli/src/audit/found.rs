@@ -8,6 +8,36 @@ use serde_json::{Value, json};
 use super::PerRule;
 use crate::summary::printable;
 
+/// What a file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Anything: what it holds was never redacted.
+    #[default]
+    Log,
+    /// It holds records, or is a store's own file.
+    Records,
+    /// A run kept its output there.
+    KeptOutput,
+}
+
+impl Kind {
+    /// Says whether what is in the file was redacted when it was written.
+    pub(super) const fn is_redacted(self) -> bool {
+        match self {
+            Self::Log => false,
+            Self::Records | Self::KeptOutput => true,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Log => "a log",
+            Self::Records => "a record file",
+            Self::KeptOutput => "kept output",
+        }
+    }
+}
+
 /// One file.
 #[derive(Debug, Default)]
 pub(super) struct Audited {
@@ -15,8 +45,7 @@ pub(super) struct Audited {
     pub(super) name: String,
     pub(super) lines: u64,
     pub(super) records: u64,
-    /// It holds records, or is a store's own file.
-    pub(super) is_record_file: bool,
+    pub(super) kind: Kind,
     pub(super) findings: u64,
 }
 
@@ -40,18 +69,18 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Says whether a record file holds something unredacted.
+    /// Says whether a record file or kept output holds something unredacted.
     pub(super) fn is_unredacted(&self) -> bool {
         self.files
             .iter()
-            .any(|file| file.is_record_file && file.findings > 0)
+            .any(|file| file.kind.is_redacted() && file.findings > 0)
     }
 
     /// Returns the file that something was found in.
     pub(super) fn file(&self, found: &Found) -> (&str, bool) {
         self.files
             .get(found.file)
-            .map_or(("", false), |file| (&file.name, file.is_record_file))
+            .map_or(("", false), |file| (&file.name, file.kind.is_redacted()))
     }
 
     fn findings(&self) -> u64 {
@@ -76,11 +105,12 @@ impl Report {
         ));
         let per_rule = self.per_rule.iter();
         lines.extend(per_rule.map(|(rule, count)| format!("  {rule} {count}")));
-        for file in self.files.iter().filter(|file| file.is_record_file) {
+        for file in self.files.iter().filter(|file| file.kind.is_redacted()) {
             if file.findings > 0 {
                 lines.push(format!(
-                    "`{}` is a record file and holds something unredacted",
-                    printable(&file.name)
+                    "`{}` is {} and holds something unredacted",
+                    printable(&file.name),
+                    file.kind.name()
                 ));
             }
         }
@@ -117,7 +147,8 @@ impl Report {
                     "file": file.name,
                     "lines": file.lines,
                     "records": file.records,
-                    "record_file": file.is_record_file,
+                    "record_file": file.kind == Kind::Records,
+                    "kept_output": file.kind == Kind::KeptOutput,
                     "findings": file.findings,
                 })
             })
