@@ -30,7 +30,8 @@ pub(super) fn cut_of(window: &str, given: usize, marks: &[Mark]) -> Cut {
     };
     let from = given.max(window.len() / 2);
     let bytes = window.as_bytes().get(..last).unwrap_or_default();
-    for newest in [blank as fn(&[u8]) -> Option<usize>, separator] {
+    let kinds: [fn(&[u8]) -> Option<usize>; 2] = [blank, separator];
+    for newest in kinds {
         let mut end = last;
         while let Some(at) = bytes.get(from..end).and_then(newest).map(|at| from + at) {
             if covering(at + 1).is_none() {
