@@ -240,11 +240,11 @@ mod tests {
     #[test]
     fn no_line_is_passed_over_that_may_open_with_a_mark_or_lies_behind_a_place() {
         let mut state = 1_u64;
-        let mut throw = move |below: u64| {
+        let mut throw = move |below: usize| {
             state = state
                 .wrapping_mul(0x5851_f42d_4c95_7f2d)
                 .wrapping_add(0x1405_7b7e_f767_814f);
-            usize::try_from((state >> 33) % below).unwrap()
+            usize::try_from(state >> 33).unwrap() % below
         };
         let mut all_passed = 0;
         for _ in 0..5000 {
@@ -260,7 +260,7 @@ mod tests {
                     "a b: c",
                     "\u{e9}",
                 ];
-                text.push_str(line[throw(line.len() as u64 * 8).saturating_sub(line.len() * 7)]);
+                text.push_str(line[throw(line.len() * 8).saturating_sub(line.len() * 7)]);
                 text.push_str(&"x ".repeat(throw(70)));
                 text.push('\n');
             }
@@ -268,7 +268,7 @@ mod tests {
             let every = std::iter::from_fn(|| spans.next(0, &mut 0));
             let lines: Vec<Span> = every.collect();
             assert_eq!(lines.len(), text.lines().count());
-            let until = throw(text.len() as u64 + 1);
+            let until = throw(text.len() + 1);
             let mut spans = Spans::new(&text);
             let mut at = 0;
             loop {

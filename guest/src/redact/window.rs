@@ -30,10 +30,13 @@ pub(super) fn cut_of(window: &str, given: usize, marks: &[Mark]) -> Cut {
     };
     let from = given.max(window.len() / 2);
     let bytes = window.as_bytes().get(..last).unwrap_or_default();
-    let kinds: [fn(&[u8]) -> Option<usize>; 2] = [blank, separator];
-    for newest in kinds {
+    for wants_blank in [true, false] {
         let mut end = last;
-        while let Some(at) = bytes.get(from..end).and_then(newest).map(|at| from + at) {
+        while let Some(at) = bytes
+            .get(from..end)
+            .and_then(|bytes| newest(bytes, wants_blank))
+        {
+            let at = from + at;
             if covering(at + 1).is_none() {
                 return Cut {
                     at: at + 1,
@@ -57,12 +60,10 @@ pub(super) fn cut_of(window: &str, given: usize, marks: &[Mark]) -> Cut {
     }
 }
 
-/// Returns where the last blank is.
-fn blank(bytes: &[u8]) -> Option<usize> {
-    memrchr2(b' ', b'\t', bytes)
-}
-
-/// Returns where the last of the other separators is.
-fn separator(bytes: &[u8]) -> Option<usize> {
+/// Returns where the last blank is, or the last of the other separators.
+fn newest(bytes: &[u8], wants_blank: bool) -> Option<usize> {
+    if wants_blank {
+        return memrchr2(b' ', b'\t', bytes);
+    }
     memrchr3(b',', b';', b'&', bytes).max(memrchr2(b'"', b'\'', bytes))
 }
