@@ -275,7 +275,7 @@ mod tests {
                 let mut passed = 0;
                 let next = spans.next(until, &mut passed);
                 for span in &lines[at..at + passed] {
-                    let line = &text[span.start..span.end];
+                    let line = text.get(span.start..span.end).unwrap();
                     assert!(span.end < until && !span.has_colon, "{line:?}");
                     assert!(!opens(line) && !span.opens(&text), "{line:?}");
                 }
