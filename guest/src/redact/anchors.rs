@@ -3,6 +3,8 @@
 //! A first look goes over whole blocks for the rare texts, so that ordinary output is passed on
 //! at little cost; a second one goes over the lines that were chosen, for all of the texts.
 
+use std::collections::BTreeSet;
+
 use super::encoded::{Beginning, beginnings};
 use super::escaped;
 use super::sweep::{LONG, first_shape};
@@ -182,15 +184,13 @@ fn whole(text: impl Into<Box<[u8]>>) -> Wanted {
 }
 
 /// Returns the texts of redaction and those of the excerpt: one search finds both.
-fn wanted(mut rare: Vec<&[u8]>) -> Vec<Wanted> {
+fn wanted(rare: Vec<&[u8]>) -> Vec<Wanted> {
     // Shorter ones are found as shapes.
-    rare.retain(|text| text.len() >= 3 && !text.contains(&b'\n'));
-    let mut rare: Vec<Box<[u8]>> = rare
-        .iter()
-        .map(|text| text.to_ascii_lowercase().into())
-        .collect();
-    rare.sort_unstable();
-    rare.dedup();
-    let rare = rare.into_iter().map(whole);
+    let rare = rare
+        .into_iter()
+        .filter(|text| text.len() >= 3 && !text.contains(&b'\n'));
+    let mut sorted = BTreeSet::new();
+    sorted.extend(rare.map(<[u8]>::to_ascii_lowercase));
+    let rare = sorted.into_iter().map(whole);
     rare.chain(excerpt::telling_texts()).collect()
 }

@@ -68,7 +68,9 @@ const SPELT: [&str; 46] = [
 /// Returns what to search for beside the telling texts as they are: for the tokens of the table,
 /// for short names, and for the literals of the policy's own rules.
 pub(super) fn texts(literals: &[String]) -> Vec<Vec<u8>> {
-    let of_tokens: BTreeSet<Vec<u8>> = TOKENS.iter().flat_map(of_token).collect();
+    // Collected, they would be sorted by another piece of code.
+    let mut of_tokens = BTreeSet::new();
+    of_tokens.extend(TOKENS.iter().flat_map(of_token));
     let is_covered = |text: &[u8]| {
         let mut others = of_tokens.iter().filter(|other| other.len() < text.len());
         others.any(|other| text.starts_with(other))

@@ -105,7 +105,7 @@ impl Redactor {
 
     /// Takes decoded text, gives what can be given to `sink`, and holds back the rest:
     /// an unfinished line up to 64 KiB, and always an open candidate.
-    pub fn push(&mut self, text: &str, sink: &mut impl Sink) {
+    pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
         let mut text = text;
         if self.is_within_line() {
             let Some(end) = memchr(b'\n', text.as_bytes()) else {
@@ -131,7 +131,7 @@ impl Redactor {
     }
 
     /// Gives what was held back.
-    pub fn finish(&mut self, sink: &mut impl Sink) {
+    pub fn finish(&mut self, sink: &mut dyn Sink) {
         let is_open = self.is_within_line() && self.end_line(sink);
         if is_open {
             self.lines.number += 1;
@@ -140,7 +140,7 @@ impl Redactor {
     }
 
     /// Gives the lines that are still held back.
-    fn give_held(&mut self, is_ended: bool, sink: &mut impl Sink) {
+    fn give_held(&mut self, is_ended: bool, sink: &mut dyn Sink) {
         let Self { rules, lines, .. } = self;
         let mut is_first = true;
         lines.give_held(|lines, line| {
@@ -155,7 +155,7 @@ impl Redactor {
     }
 
     /// Offers a complete line and says whether it is held back; gives what is so no longer.
-    fn offer(&mut self, line: &str, sink: &mut impl Sink) -> bool {
+    fn offer(&mut self, line: &str, sink: &mut dyn Sink) -> bool {
         let Self { rules, lines, .. } = self;
         lines.offer(line, |lines, line| {
             give_line(lines, rules, line, sink);
@@ -185,14 +185,14 @@ impl Redactor {
     }
 
     /// Redacts complete lines.
-    fn block(&mut self, block: &str, sink: &mut impl Sink) {
+    fn block(&mut self, block: &str, sink: &mut dyn Sink) {
         let mut sifted = std::mem::take(&mut self.sifted);
         self.rules.anchors().sift(block.as_bytes(), &mut sifted);
         self.sifted_block(block, &sifted, sink);
         self.sifted = sifted;
     }
 
-    fn sifted_block(&mut self, block: &str, sifted: &Sifted, sink: &mut impl Sink) {
+    fn sifted_block(&mut self, block: &str, sifted: &Sifted, sink: &mut dyn Sink) {
         let bytes = block.as_bytes();
         let mut clean = Clean {
             block,
@@ -235,7 +235,7 @@ impl Redactor {
     }
 
     /// Adds to the unfinished line, and judges windows of it where it is long.
-    fn hold(&mut self, text: &str, sink: &mut impl Sink) {
+    fn hold(&mut self, text: &str, sink: &mut dyn Sink) {
         let mut text = text;
         while !text.is_empty() {
             match self.long {
@@ -278,7 +278,7 @@ impl Redactor {
     }
 
     /// Judges a full window of a long line and gives the part in which nothing is open.
-    fn window(&mut self, sink: &mut impl Sink) {
+    fn window(&mut self, sink: &mut dyn Sink) {
         self.give_held(true, sink);
         let window = std::mem::take(&mut self.pending);
         let scanned = match self.long {
@@ -316,7 +316,7 @@ impl Redactor {
         scanned: &Scanned,
         window: &str,
         long: Long,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) -> bool {
         let Some(rule) = scanned.whole else {
             return false;
@@ -335,7 +335,7 @@ impl Redactor {
     }
 
     /// Ends the unfinished line and says whether it is held back.
-    fn end_line(&mut self, sink: &mut impl Sink) -> bool {
+    fn end_line(&mut self, sink: &mut dyn Sink) -> bool {
         let line = std::mem::take(&mut self.pending);
         let given = std::mem::take(&mut self.given);
         let long = std::mem::take(&mut self.long);
@@ -368,13 +368,13 @@ impl Redactor {
 }
 
 /// Gives the carriage return that belongs to the end of a line that is gone.
-fn give_end(line: &str, sink: &mut impl Sink) {
+fn give_end(line: &str, sink: &mut dyn Sink) {
     if line.ends_with('\r') {
         sink.text("\r");
     }
 }
 
-fn give_line(lines: &mut Lines, rules: &Rules, line: &str, sink: &mut impl Sink) {
+fn give_line(lines: &mut Lines, rules: &Rules, line: &str, sink: &mut dyn Sink) {
     match lines.redacted(rules, line, false) {
         Some(redacted) => sink.text(&redacted),
         None => sink.text(line),
@@ -392,7 +392,7 @@ struct Clean<'a> {
 
 impl Clean<'_> {
     /// Gives the text up to `until`, and goes on at `next`.
-    fn give(&mut self, until: usize, next: usize, sink: &mut impl Sink) {
+    fn give(&mut self, until: usize, next: usize, sink: &mut dyn Sink) {
         let before = |at: usize| self.telling.iter().take_while(|place| **place < at).count();
         let (passed, given) = (before(self.from), before(until));
         let places = self.telling.get(passed..given).unwrap_or_default();

@@ -2,6 +2,8 @@
 //!
 //! It is a hint for whoever reviews the rules; nothing is redacted for it.
 
+use std::collections::BinaryHeap;
+
 use super::super::Rules;
 use super::super::bytes::{part, run_end};
 use super::super::scan::{Mark, each_reading};
@@ -18,7 +20,7 @@ const ENTROPY: f64 = 3.8;
 /// Calls `found` with the start and the end of every suspect that no mark touches, in order.
 pub(super) fn each(rules: &Rules, line: &str, marks: &[Mark], mut found: impl FnMut(usize, usize)) {
     let dressed = is_dressed(line).then(|| undressed(line));
-    let mut suspects: Vec<(usize, usize)> = Vec::new();
+    let mut suspects = BinaryHeap::new();
     let mut is_first = true;
     each_reading(line, dressed.as_ref(), |text, seams, original| {
         if !seams.is_empty() {
@@ -32,9 +34,8 @@ pub(super) fn each(rules: &Rules, line: &str, marks: &[Mark], mut found: impl Fn
             suspects.push(original(start, end));
         });
     });
-    suspects.sort_unstable();
     let mut reached = 0;
-    for (start, end) in suspects {
+    for (start, end) in suspects.into_sorted_vec() {
         let is_covered = marks
             .iter()
             .any(|mark| mark.hit.start < end && mark.hit.end > start);
