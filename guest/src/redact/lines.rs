@@ -2,6 +2,8 @@
 //!
 //! It is given whole lines, or windows of long ones; where they come from is the stream's part.
 
+use memchr::memchr;
+
 use super::Rules;
 use super::armour::is_joined;
 use super::bare::{Held, Verdict, may_be_bare};
@@ -10,7 +12,7 @@ use super::findings::{Findings, Ordinals};
 use super::hit::{Family, Hit, RuleRef};
 use super::scan::{Mark, Scanned, fingerprint, is_chosen, joined, key_line, scan, scan_readings};
 use super::view::{is_dressed, may_hold_escapes, undressed};
-use crate::text::SEAM;
+use crate::text::{SEAM, SEAM_BYTE};
 
 /// What stands for a whole line.
 pub(super) const LINE: &str = "[REDACTED]";
@@ -59,7 +61,7 @@ impl Lines {
 
     /// Says whether the line holds a mark that is not to be given.
     fn is_seamed(&self, line: &str) -> bool {
-        self.has_seams && line.contains(SEAM)
+        self.has_seams && memchr(SEAM_BYTE, line.as_bytes()).is_some()
     }
 
     /// Says whether the next line is to be looked at whatever it holds.
@@ -255,7 +257,7 @@ impl Lines {
         }
         redacted.push_str(line.get(position..until.max(position)).unwrap_or_default());
         if self.is_seamed(&redacted) {
-            redacted = redacted.replace(SEAM, "");
+            redacted.retain(|character| character != SEAM);
         }
         redacted
     }

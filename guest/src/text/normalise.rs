@@ -18,6 +18,8 @@ const PIECE: usize = 32 * 1024;
 /// glued together. Redaction reads it and gives it to nobody. The text itself holds none, since it
 /// is a control character.
 pub const SEAM: char = '\u{1a}';
+/// The same as it stands in a text.
+pub const SEAM_BYTE: u8 = 0x1a;
 
 /// Normalises the text of one stream.
 #[derive(Debug, Default)]
