@@ -54,6 +54,8 @@ mod stream;
 mod sweep;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod window_tests;
 mod token;
 mod tokens;
 mod user;
