@@ -54,14 +54,14 @@ mod stream;
 mod sweep;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod window_tests;
 mod token;
 mod tokens;
 mod user;
 mod value;
 mod view;
 mod window;
+#[cfg(test)]
+mod window_tests;
 mod words;
 
 use std::cell::OnceCell;
