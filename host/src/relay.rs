@@ -15,6 +15,9 @@ use crate::recording::Recording;
 const MUCH: usize = 1 << 20;
 /// How many bytes may wait, unless they come at once: a few reads, which a core's cache holds.
 const ROOM: usize = 512 * 1024;
+/// How much stack the thread has, whatever `RUST_MIN_STACK` says: a component may use half a
+/// mebibyte of it.
+const STACK: usize = 2 << 20;
 
 /// The recording of one run, and what waits for it.
 pub(crate) struct Relay<'a> {
@@ -162,7 +165,8 @@ impl<'scope, 'env, 'a: 'scope> Feeder<'scope, 'env, 'a> {
         self.seen = before.saturating_add(count);
         if before < MUCH && self.seen >= MUCH {
             let relay = self.relay;
-            let worker = Builder::new().spawn_scoped(self.scope, || relay.work());
+            let builder = Builder::new().stack_size(STACK);
+            let worker = builder.spawn_scoped(self.scope, || relay.work());
             self.worker = worker.ok();
         }
         self.worker.is_some()

@@ -60,6 +60,8 @@ mod user;
 mod value;
 mod view;
 mod window;
+#[cfg(test)]
+mod window_tests;
 mod words;
 
 use std::cell::OnceCell;

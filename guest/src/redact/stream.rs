@@ -17,6 +17,8 @@ use crate::sift::{Reader, Sifted};
 
 /// How much of what was given already is looked at again, for what stands before a value.
 const CONTEXT: usize = 256;
+/// A window is full where a character of four bytes may not fit any more.
+const FULL: usize = WINDOW - 3;
 
 /// Takes redacted text. A newline in it ends a line; a line may come in several calls.
 pub trait Sink {
@@ -218,7 +220,7 @@ impl Redactor {
             self.lines.number += count_lines(bytes, counted, start);
             counted = start;
             let line = block.get(start..end).unwrap_or_default();
-            if line.len() >= WINDOW {
+            if line.len() >= FULL {
                 clean.give(start, end, sink);
                 self.hold(line, sink);
                 self.end_line(sink);
@@ -257,13 +259,14 @@ impl Redactor {
                 }
                 Long::No | Long::Given => {}
             }
-            let room = WINDOW.saturating_sub(self.pending.len()).max(4);
+            // A window ends with the first character that fills it, in whatever pieces it comes.
+            let room = FULL.saturating_sub(self.pending.len()).max(1);
             let (head, rest) = text
-                .split_at_checked(text.floor_char_boundary(room))
+                .split_at_checked(text.ceil_char_boundary(room))
                 .unwrap_or((text, ""));
             self.pending.push_str(head);
             text = rest;
-            if self.pending.len() + 4 > WINDOW {
+            if self.pending.len() >= FULL {
                 self.window(sink);
             }
         }
