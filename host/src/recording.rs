@@ -57,6 +57,12 @@ impl<'a> Recording<'a> {
         }
     }
 
+    /// Takes nothing more: some of what came was lost.
+    pub(crate) fn give_up(&mut self) {
+        let reason = "the thread that worked on the output died".to_owned();
+        self.stopped.get_or_insert(CallError::Unavailable(reason));
+    }
+
     /// Gives the keeper what was held back, and returns why the capture ended early, if it did.
     pub(crate) fn finish(mut self) -> Option<CallError> {
         self.keep_rest(Source::Stdout);

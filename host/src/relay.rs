@@ -31,8 +31,14 @@ pub(crate) struct Relay<'a> {
 struct Batch {
     bytes: Vec<u8>,
     pieces: Vec<Piece>,
+    /// Nothing more comes.
     closed: bool,
+    /// Nobody works any more.
+    abandoned: bool,
 }
+
+/// Tells the one who brings that a worker has died, however it died.
+struct Obituary<'r, 'a>(&'r Relay<'a>);
 
 #[derive(Clone, Copy)]
 enum Piece {
@@ -70,14 +76,20 @@ impl<'a> Relay<'a> {
 
     /// Waits until there is room for so many bytes.
     fn room_for(&self, count: usize) -> MutexGuard<'_, Batch> {
-        let is_full =
-            |batch: &mut Batch| !batch.bytes.is_empty() && batch.bytes.len() + count > ROOM;
+        let is_full = |batch: &mut Batch| {
+            !batch.abandoned && !batch.bytes.is_empty() && batch.bytes.len() + count > ROOM
+        };
         let waited = self.changed.wait_while(lock(&self.batch), is_full);
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Works on what comes until there will be no more.
     fn work(&self) {
+        self.each_batch(|batch| batch.empty_into(&mut self.recording()));
+    }
+
+    fn each_batch(&self, mut work: impl FnMut(&mut Batch)) {
+        let _obituary = Obituary(self);
         let mut taken = Batch::default();
         loop {
             let nothing = |batch: &mut Batch| batch.pieces.is_empty() && !batch.closed;
@@ -90,13 +102,23 @@ impl<'a> Relay<'a> {
             mem::swap(&mut taken.pieces, &mut batch.pieces);
             drop(batch);
             self.changed.notify_all();
-            taken.empty_into(&mut self.recording());
+            work(&mut taken);
         }
+    }
+}
+
+impl Drop for Obituary<'_, '_> {
+    fn drop(&mut self) {
+        lock(&self.0.batch).abandoned = true;
+        self.0.changed.notify_all();
     }
 }
 
 impl Batch {
     fn add(&mut self, source: Source, bytes: &[u8]) {
+        if self.abandoned {
+            return;
+        }
         self.bytes.extend_from_slice(bytes);
         match self.pieces.last_mut() {
             Some(Piece::Bytes(last, count)) if *last == source => *count += bytes.len(),
@@ -179,7 +201,9 @@ impl Drop for Feeder<'_, '_, '_> {
         if let Some(worker) = self.worker.take() {
             lock(&self.relay.batch).closed = true;
             self.relay.changed.notify_all();
-            let _ = worker.join();
+            if worker.join().is_err() {
+                self.relay.recording().give_up();
+            }
         }
     }
 }
@@ -226,6 +250,24 @@ mod tests {
         });
         assert!(relay.finish().is_none());
         session.finish_capture(capture).unwrap()
+    }
+
+    #[test]
+    fn a_worker_that_dies_holds_nothing_up_and_is_told() {
+        let component = Component::built_in().unwrap();
+        let mut session = Session::open(&component, "", "").unwrap();
+        let capture = session.start_capture("").unwrap();
+        let relay = Relay::new(Recording::new(&mut session, &capture, None));
+        thread::scope(|scope| {
+            let mut feeder = Feeder::new(&relay, scope);
+            let dying = || relay.each_batch(|_| panic!("as a fault of the engine would"));
+            (feeder.seen, feeder.worker) = (MUCH, Some(scope.spawn(dying)));
+            for _ in 0..10 {
+                feeder.bytes(Source::Stdout, &[b'x'; ROOM]);
+            }
+            feeder.end(Source::Stdout);
+        });
+        assert!(matches!(relay.finish(), Some(CallError::Unavailable(_))));
     }
 
     #[test]

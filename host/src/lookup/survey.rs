@@ -63,9 +63,12 @@ pub fn is_doubled(
     Ok(survey(&reader, Some((line, &own)), scribe).is_doubled)
 }
 
-/// Whether the id of a record stands anywhere in a line.
+/// Whether the id of a record may stand anywhere in a line: its characters can be spelt out, as
+/// nobody does who writes records.
 fn names(line: &[u8], own: &Checked) -> bool {
-    String::from_utf8_lossy(line).contains(&own.command_id)
+    let line = String::from_utf8_lossy(line);
+    let spelt_out = [r"\u002", r"\u003", r"\u004", r"\u005", r"\u006", r"\u007"];
+    line.contains(&own.command_id) || spelt_out.iter().any(|escape| line.contains(escape))
 }
 
 fn is_other(entry: &Entry, line: &str, own: &Checked) -> bool {
