@@ -91,7 +91,10 @@ fn what_cannot_be_judged_is_refused_before_anything_runs() {
             &["--expect-min-count", "N passed", "many"],
             &["`many` is no whole number"],
         ),
-        (&["--expect-exit", "300"], &["300"]),
+        (
+            &["--expect-exit", "300"],
+            &["300", "a number from 0 to 255"],
+        ),
         (&["--expect-within", "0s"], &["at least 1ms"]),
         (&["--explore", "--expect-line", "x"], &["--explore"]),
     ] {

@@ -26,6 +26,15 @@ fn not_started(sandbox: &Sandbox, program: &str, status: i32, cause: &str, words
 }
 
 #[test]
+fn a_line_of_a_shell_in_place_of_a_program_is_told_what_to_write() {
+    let sandbox = Sandbox::new();
+    let words = "give each argument by itself";
+    not_started(&sandbox, "echo hi | cat", 127, "program-not-found", words);
+    let words = "`--env NAME=VALUE` before `--` sets a variable";
+    not_started(&sandbox, "CI=1", 127, "program-not-found", words);
+}
+
+#[test]
 fn each_obstacle_has_its_own_cause_and_names_the_object() {
     let sandbox = Sandbox::new();
     sandbox.program("lost", "#!/no/such/interpreter\n");

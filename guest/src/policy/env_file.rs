@@ -28,11 +28,65 @@ pub(super) fn variables(text: &str) -> Variables {
             continue;
         };
         let value = rest.get(start..).unwrap_or_default();
-        let (value, after) = quoted(value).unwrap_or_else(|| (bare(value), after_line(value)));
+        let (value, after) = match quoted(value) {
+            Some((inner, after)) => (inner, next_command(after)),
+            None => {
+                let whole = bare(value);
+                let line = value.lines().next().unwrap_or_default();
+                // What a shell takes for the value, beside what others do.
+                let command = end_of_command(line).and_then(|end| line.split_at_checked(end));
+                if let Some((first, _)) = command.filter(|(first, _)| first.len() < whole.len()) {
+                    variables.pairs.push((name.to_owned(), bare(first)));
+                }
+                let end = command.map_or(line.len(), |(first, _)| first.len());
+                (whole, next_command(value.get(end..).unwrap_or_default()))
+            }
+        };
         variables.pairs.push((name.to_owned(), value));
         rest = after;
     }
     variables
+}
+
+/// Returns what begins behind the value before `rest`: another command on its line, or the next line.
+fn next_command(rest: &str) -> &str {
+    let command = rest.trim_start_matches([' ', '\t', ';', '&']);
+    match command.lines().next() {
+        Some(line) if command.len() < rest.len() && sets(line) => command,
+        Some(_) | None => after_line(rest),
+    }
+}
+
+/// Returns where a shell ends the value that `line` begins with, if another command or assignment
+/// follows, or a separator alone.
+fn end_of_command(line: &str) -> Option<usize> {
+    let separators = line.match_indices([' ', '\t', ';', '&']);
+    separators.map(|(start, _)| start).find(|start| {
+        let rest = line.get(*start..).unwrap_or_default();
+        let command = rest.trim_start_matches([' ', '\t', ';', '&']);
+        let between = rest.strip_suffix(command).unwrap_or_default();
+        match (between.contains(';') || between.contains("&&"), command) {
+            (true, "") => true,
+            (true, _) => {
+                sets(command) || between.ends_with([' ', '\t']) && command.starts_with('#')
+            }
+            (false, _) => !between.contains('&') && is_assignment(command),
+        }
+    })
+}
+
+/// Says whether `line` begins with an assignment, or with a command that sets or exports variables.
+fn sets(line: &str) -> bool {
+    is_assignment(line) || behind_command(line).0.len() < line.len()
+}
+
+/// Says whether `line` begins with `NAME=`, as a shell writes it.
+fn is_assignment(line: &str) -> bool {
+    let name = line.split_once('=').map_or("", |(name, _)| name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Returns the name, and where the value begins: `K=v`, `K: v`, `"K": "v"`, behind a command that
@@ -111,7 +165,7 @@ fn holds_nothing(line: &str) -> bool {
             && words.filter(|word| !options(word)).count() < 2
 }
 
-/// Returns a quoted value, which may go over several lines, and what follows its line.
+/// Returns a quoted value, which may go over several lines, and what follows its closing quote.
 fn quoted(value: &str) -> Option<(String, &str)> {
     // `$'...'` resolves escapes as a text in double quotes does.
     let dollar = value
@@ -130,7 +184,7 @@ fn quoted(value: &str) -> Option<(String, &str)> {
         let rest = inner.get(at..)?;
         let character = rest.chars().next()?;
         if character == quote {
-            return Some((text, after_line(rest)));
+            return Some((text, rest.get(1..)?));
         }
         let (meant, length) = match rest.strip_prefix('\\').filter(|_| is_escaping) {
             Some(rest) => {
@@ -237,6 +291,39 @@ mod tests {
         ] {
             let read = variables(line);
             assert_eq!(read.pairs, [("K".to_owned(), value.to_owned())], "{line}");
+        }
+    }
+
+    #[test]
+    fn each_command_of_a_line_is_read_as_a_shell_does() {
+        for (line, pairs) in [
+            ("A=v; export A", "A=v A=v; export A"),
+            ("A=v;export A", "A=v A=v;export A"),
+            ("A=v && export A", "A=v A=v && export A"),
+            ("A=v;", "A=v A=v;"),
+            ("A='v w'; export A", "A=v w"),
+            ("A=v B=w", "A=v A=v B=w B=w"),
+            ("export A=\"v\" B='w' C=x # y", "A=v B=w C=x"),
+            ("export A=v B", "A=v B"),
+            (
+                "A=v; export B=w; C=x",
+                "A=v A=v; export B=w; C=x B=w B=w; C=x C=x",
+            ),
+            ("A='v';B=\"w\nx\"\nC=y", "A=v B=w\nx C=y"),
+            // These are one value.
+            ("A=v; w", "A=v; w"),
+            ("A=v;w&x&&y", "A=v;w&x&&y"),
+            ("A=https://h/?a=b&c=d", "A=https://h/?a=b&c=d"),
+            ("A=dGVzdA== # x", "A=dGVzdA=="),
+            ("\"A\": \"v\", \"B\": 1", "A=v"),
+        ] {
+            let read = variables(line);
+            let all = read
+                .pairs
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"));
+            assert_eq!(all.collect::<Vec<_>>().join(" "), pairs, "{line}");
+            assert!(read.unread.is_empty(), "{line}");
         }
     }
 

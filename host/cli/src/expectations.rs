@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[derive(Args, Debug)]
 pub(crate) struct Expectations {
     /// The exit codes that are success, for instance `0,2`; without it that is 0 alone
-    #[arg(long, value_name = "CODES", value_delimiter = ',', conflicts_with = "explore", value_parser = clap::value_parser!(u8))]
+    #[arg(long, value_name = "CODES", value_delimiter = ',', conflicts_with = "explore", value_parser = exit_code)]
     expect_exit: Vec<u8>,
     /// A line of the output must match; may be given more than once
     ///
@@ -72,6 +72,11 @@ impl Expectations {
         }
         Ok(Value::Array(list))
     }
+}
+
+fn exit_code(text: &str) -> Result<u8, String> {
+    text.parse()
+        .map_err(|_| "an exit code is a number from 0 to 255; write for instance 0,2".to_owned())
 }
 
 fn within(text: &str) -> Result<u64, String> {

@@ -128,7 +128,7 @@ impl Found {
                 } else {
                     NotStartedCause::ProgramNotFound
                 };
-                let error = format!("program not found: `{}`", shown(name));
+                let error = format!("program not found: `{}`{}", shown(name), advice(name));
                 NotStarted::new(cause, Some(errno.raw_os_error()), error)
             }
             Self::Directory(path) => {
@@ -144,6 +144,21 @@ impl Found {
                 )
             }
         }
+    }
+}
+
+/// Returns what to write in place of `name`, where it is a line of a shell and not a program.
+fn advice(name: &OsStr) -> &'static str {
+    let bytes = name.as_bytes();
+    let is_variable = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut parts = bytes.split(|byte| *byte == b'=');
+    let before = parts.next().unwrap_or_default();
+    if parts.next().is_some() && !before.is_empty() && before.iter().all(is_variable) {
+        "; no shell reads this command: `--env NAME=VALUE` before `--` sets a variable, `--shell` runs a script"
+    } else if bytes.iter().any(u8::is_ascii_whitespace) {
+        "; no shell splits this into words: give each argument by itself, or run it as a script with `--shell`"
+    } else {
+        ""
     }
 }
 
