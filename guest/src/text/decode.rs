@@ -62,30 +62,37 @@ impl Decoder {
 
     fn decode(&mut self, bytes: &[u8], give: &mut impl FnMut(&str)) {
         let mut rest = bytes;
+        // What is damaged every few bytes is not given in as many pieces.
+        let mut mended = String::new();
         loop {
             let error = match from_utf8(rest) {
-                Ok(text) => {
+                Ok(text) if mended.is_empty() => {
                     if !text.is_empty() {
                         give(text);
                     }
                     return;
+                }
+                Ok(text) => {
+                    mended.push_str(text);
+                    break;
                 }
                 Err(error) => error,
             };
             let (valid, after) = rest
                 .split_at_checked(error.valid_up_to())
                 .unwrap_or_default();
-            if let Ok(text) = from_utf8(valid)
-                && !text.is_empty()
-            {
-                give(text);
+            if let Ok(text) = from_utf8(valid) {
+                mended.push_str(text);
             }
             let Some(length) = error.error_len() else {
                 self.partial.extend_from_slice(after);
-                return;
+                break;
             };
-            self.replace(length, give);
+            self.replace(length, &mut |replaced| mended.push_str(replaced));
             rest = after.get(length..).unwrap_or_default();
+        }
+        if !mended.is_empty() {
+            give(&mended);
         }
     }
 
