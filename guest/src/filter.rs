@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::redact::{Findings, Redactor, Rules, Sink};
+use crate::redact::{Findings, Redactor, Rules};
 use crate::text::Decoder;
 
 /// A text on its way through redaction. Its memory does not depend on the text's length.
@@ -25,12 +25,13 @@ impl Filter {
     }
 
     /// Takes the next bytes and returns what can be given by now. What is not UTF-8 is
-    /// replaced by U+FFFD.
+    /// replaced by U+FFFD. What an earlier call gave of a line beyond the held-back length is not
+    /// taken back; it held no secret by itself.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         let Self { decoder, redactor } = self;
-        let mut given = Given::default();
+        let mut given = String::new();
         decoder.push(bytes, |text| redactor.push(text, &mut given));
-        given.text
+        given
     }
 
     /// Returns what was held back, and all that was found.
@@ -40,28 +41,9 @@ impl Filter {
             mut decoder,
             mut redactor,
         } = self;
-        let mut given = Given::default();
+        let mut given = String::new();
         decoder.finish(|text| redactor.push(text, &mut given));
         redactor.finish(&mut given);
-        (given.text, redactor.findings().clone())
-    }
-}
-
-/// What is given in one call.
-#[derive(Default)]
-struct Given {
-    text: String,
-}
-
-impl Sink for Given {
-    fn text(&mut self, text: &str) {
-        self.text.push_str(text);
-    }
-
-    /// What an earlier call gave of a line beyond the held-back length cannot be taken back; it
-    /// held no secret by itself.
-    fn retract_line(&mut self) {
-        let start = self.text.rfind('\n').map_or(0, |at| at.saturating_add(1));
-        self.text.truncate(start);
+        (given, redactor.findings().clone())
     }
 }

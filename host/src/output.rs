@@ -17,7 +17,7 @@ use crate::ending::Source;
 use crate::reader::{Entry, Reader, Scope};
 use crate::store::folder::Folder;
 use crate::store::output::name;
-use crate::store::place::Place;
+use crate::store::place::{Place, output_folder};
 use crate::store::system::{How, Kernel};
 use crate::store::{Damage, Scribe, StoreError};
 
@@ -139,6 +139,13 @@ pub fn kept(record: &str) -> Vec<Kept> {
         })
     };
     streams.into_iter().filter_map(of).collect()
+}
+
+/// Returns the folder in which the runs of a record file, or of one of its rotated files, kept
+/// their output; it may be absent.
+#[must_use]
+pub fn folder(record_file: &Path) -> PathBuf {
+    output_folder(record_file)
 }
 
 /// The kept outputs of one store.

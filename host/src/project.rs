@@ -114,7 +114,7 @@ pub enum ProjectError {
         source: io::Error,
     },
     /// The component does not accept the policy.
-    #[error("policy `{}`: {}", path.display(), said_of(source))]
+    #[error("policy `{}`: {}", path.display(), source.behind_path())]
     Policy {
         /// The file.
         path: PathBuf,
@@ -152,13 +152,6 @@ pub fn component(folder: &Path, given: Option<&Path>) -> Result<Component, Proje
         Some(path) => Component::from_file(&path)?,
         None => Component::built_in()?,
     })
-}
-
-/// What is said of a policy, without the word that stands before its file as well.
-fn said_of(error: &PolicyError) -> String {
-    let said = error.to_string();
-    let shorter = said.strip_prefix("policy: ").map(str::to_owned);
-    shorter.unwrap_or(said)
 }
 
 /// Returns the policy's `component`. Everything else in a policy is a component's to read; the

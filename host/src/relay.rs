@@ -231,14 +231,21 @@ mod tests {
             .collect()
     }
 
-    /// Returns what is captured of what `bring` is used for; without a source it brings both ends.
-    fn captured(bring: impl FnOnce(&mut dyn FnMut(Option<Source>, &[u8]))) -> String {
+    /// Returns why a recording ended early, and what was captured, after `feed` was called.
+    fn recorded(
+        feed: impl for<'s> FnOnce(Feeder<'s, '_, '_>, &'s Scope<'s, '_>),
+    ) -> (Option<CallError>, String) {
         let component = Component::built_in().unwrap();
         let mut session = Session::open(&component, "", "").unwrap();
         let capture = session.start_capture("").unwrap();
         let relay = Relay::new(Recording::new(&mut session, &capture, None));
-        thread::scope(|scope| {
-            let mut feeder = Feeder::new(&relay, scope);
+        thread::scope(|scope| feed(Feeder::new(&relay, scope), scope));
+        (relay.finish(), session.finish_capture(capture).unwrap())
+    }
+
+    /// Returns what is captured of what `bring` is used for; without a source it brings both ends.
+    fn captured(bring: impl FnOnce(&mut dyn FnMut(Option<Source>, &[u8]))) -> String {
+        let (stopped, captured) = recorded(|mut feeder, _| {
             bring(&mut |source, bytes| match source {
                 Some(source) => feeder.bytes(source, bytes),
                 None => {
@@ -248,18 +255,14 @@ mod tests {
                 }
             });
         });
-        assert!(relay.finish().is_none());
-        session.finish_capture(capture).unwrap()
+        assert!(stopped.is_none());
+        captured
     }
 
     #[test]
     fn a_worker_that_dies_holds_nothing_up_and_is_told() {
-        let component = Component::built_in().unwrap();
-        let mut session = Session::open(&component, "", "").unwrap();
-        let capture = session.start_capture("").unwrap();
-        let relay = Relay::new(Recording::new(&mut session, &capture, None));
-        thread::scope(|scope| {
-            let mut feeder = Feeder::new(&relay, scope);
+        let (stopped, _) = recorded(|mut feeder, scope| {
+            let relay = feeder.relay;
             let dying = || relay.each_batch(|_| panic!("as a fault of the engine would"));
             (feeder.seen, feeder.worker) = (MUCH, Some(scope.spawn(dying)));
             for _ in 0..10 {
@@ -267,7 +270,7 @@ mod tests {
             }
             feeder.end(Source::Stdout);
         });
-        assert!(matches!(relay.finish(), Some(CallError::Unavailable(_))));
+        assert!(matches!(stopped, Some(CallError::Unavailable(_))));
     }
 
     #[test]

@@ -85,3 +85,23 @@ fn a_record_whose_id_stands_there_with_other_words_is_shown_with_a_warning() {
         .call(["gate", "--last"])
         .says(2, &["two records with the id"]);
 }
+
+#[test]
+fn an_id_whose_characters_are_spelt_out_is_the_same_id() {
+    let sandbox = Sandbox::new();
+    let record = sandbox.run(["true"]);
+    assert_eq!(sandbox.call(["gate", "--last"]).status, 0);
+    let id = text(&record, "command_id");
+    let spelt = id.replacen('-', r"\u002d", 1);
+    let stored = std::fs::read_to_string(sandbox.record_file()).expect("a file");
+    let line = stored.lines().next().expect("a line");
+    let body = line.split(",\"seq\":").next().expect("a body");
+    let other = format!("{},\"exit_code\":9}}", body.replace("\"exit_code\":0,", ""));
+    // The line stands before the one that is found.
+    let forged = Chain::behind(&stored).line(&other.replace(id, &spelt));
+    assert!(!forged.contains(id), "{forged}");
+    std::fs::write(sandbox.record_file(), forged + &stored).expect("written");
+    sandbox
+        .call(["gate", "--last"])
+        .says(2, &["two records with the id"]);
+}

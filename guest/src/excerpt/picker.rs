@@ -184,10 +184,12 @@ impl Picker {
                 break;
             };
             self.count(passed, span.start - from);
-            let matters = match next < span.end || span.opens(lines) {
-                _ if is_plain => Matters::Unknown,
-                true => Matters::Yes,
-                false => Matters::No,
+            let matters = if is_plain {
+                Matters::Unknown
+            } else if next < span.end || span.opens(lines) {
+                Matters::Yes
+            } else {
+                Matters::No
             };
             if matters == Matters::No && is_quiet {
                 self.count(1, span.end + 1 - span.start);

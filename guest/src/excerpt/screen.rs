@@ -178,7 +178,7 @@ fn has_mark(chunk: &[u8; CHUNK], starts: u64) -> bool {
     let blanks = lanes::bits(chunk, |part| part.is(b' ').or(part.is(b'\t')));
     // Adding a bit to a run of bits leads to the place behind it.
     let (behind, is_blank_to_end) = blanks.overflowing_add(starts & blanks);
-    is_blank_to_end || (behind & !blanks | starts & !blanks) & marks != 0
+    is_blank_to_end || (behind | starts) & !blanks & marks != 0
 }
 
 impl Span {
@@ -256,6 +256,10 @@ mod tests {
                     "",
                     ": x",
                     "E  mark",
+                    "  AR  words",
+                    " \t E  mark",
+                    "   [-] x",
+                    "    ",
                     "[-] x",
                     "a b: c",
                     "\u{e9}",

@@ -3,6 +3,12 @@
 //! It is lenient, since a value that is read wrongly is only hidden wrongly, and nothing is expanded.
 //! A line that it does not understand is told.
 
+/// The commands of shells that set variables, and without a value only name them.
+const SETTERS: [&str; 6] = ["export", "declare", "typeset", "readonly", "local", "set"];
+
+/// What stands between the commands of a line.
+const BETWEEN: [char; 4] = [' ', '\t', ';', '&'];
+
 /// What a file holds.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
@@ -50,7 +56,7 @@ pub(super) fn variables(text: &str) -> Variables {
 
 /// Returns what begins behind the value before `rest`: another command on its line, or the next line.
 fn next_command(rest: &str) -> &str {
-    let command = rest.trim_start_matches([' ', '\t', ';', '&']);
+    let command = rest.trim_start_matches(BETWEEN);
     match command.lines().next() {
         Some(line) if command.len() < rest.len() && sets(line) => command,
         Some(_) | None => after_line(rest),
@@ -60,10 +66,10 @@ fn next_command(rest: &str) -> &str {
 /// Returns where a shell ends the value that `line` begins with, if another command or assignment
 /// follows, or a separator alone.
 fn end_of_command(line: &str) -> Option<usize> {
-    let separators = line.match_indices([' ', '\t', ';', '&']);
+    let separators = line.match_indices(BETWEEN);
     separators.map(|(start, _)| start).find(|start| {
         let rest = line.get(*start..).unwrap_or_default();
-        let command = rest.trim_start_matches([' ', '\t', ';', '&']);
+        let command = rest.trim_start_matches(BETWEEN);
         let between = rest.strip_suffix(command).unwrap_or_default();
         match (between.contains(';') || between.contains("&&"), command) {
             (true, "") => true,
@@ -116,13 +122,10 @@ fn assignment(line: &str) -> Option<(&str, usize)> {
 /// Returns what stands behind a command that sets variables and its options, and whether a blank
 /// may stand between its name and its value.
 fn behind_command(line: &str) -> (&str, bool) {
-    const COMMANDS: [&str; 7] = [
-        "export", "declare", "typeset", "readonly", "local", "set", "setenv",
-    ];
     if let Some(rest) = line.strip_prefix("$env:") {
         return (rest, false);
     }
-    let command = COMMANDS.iter().find_map(|command| {
+    let command = SETTERS.iter().chain(&["setenv"]).find_map(|command| {
         let rest = line.strip_prefix(command)?;
         rest.starts_with([' ', '\t'])
             .then_some((*command, rest.trim_start()))
@@ -151,10 +154,7 @@ fn holds_nothing(line: &str) -> bool {
         text.bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+'))
     };
-    let sets_none = matches!(
-        first,
-        "export" | "declare" | "typeset" | "readonly" | "local" | "set" | "unset"
-    );
+    let sets_none = SETTERS.contains(&first) || first == "unset";
     line.starts_with(['#', ';'])
         || line.starts_with("//")
         || line.starts_with('[') && line.ends_with(']')

@@ -289,21 +289,11 @@ pub(crate) fn redact_on(
     text: &str,
     ordinals: &mut Ordinals,
 ) -> (String, Findings) {
-    struct Text(String);
-    impl Sink for Text {
-        fn text(&mut self, text: &str) {
-            self.0.push_str(text);
-        }
-        fn retract_line(&mut self) {
-            let start = self.0.rfind('\n').map_or(0, |at| at + 1);
-            self.0.truncate(start);
-        }
-    }
-    let mut sink = Text(String::with_capacity(text.len()));
+    let mut clean = String::with_capacity(text.len());
     let mut redactor = Redactor::careful(Rc::clone(rules), std::mem::take(ordinals));
-    redactor.push(text, &mut sink);
-    redactor.finish(&mut sink);
+    redactor.push(text, &mut clean);
+    redactor.finish(&mut clean);
     let (findings, reached) = redactor.into_parts();
     *ordinals = reached;
-    (sink.0, findings)
+    (clean, findings)
 }

@@ -35,6 +35,18 @@ pub trait Sink {
     }
 }
 
+/// Holds what was given. Of a line that is taken back, what a text before it has stays.
+impl Sink for String {
+    fn text(&mut self, text: &str) {
+        self.push_str(text);
+    }
+
+    fn retract_line(&mut self) {
+        let start = self.rfind('\n').map_or(0, |at| at + 1);
+        self.truncate(start);
+    }
+}
+
 /// Places in a text, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Telling<'a> {

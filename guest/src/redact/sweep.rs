@@ -6,6 +6,7 @@
 use super::armour::{self, is_armour, is_random};
 use super::bytes::{before, part, run_end, run_start};
 use crate::lanes::{self, CHUNK, Lanes, Set, WORD};
+use crate::text::SEAM_BYTE;
 
 /// Shortest run that is found: wherever it begins, it covers two words.
 pub(super) const LONG: usize = 3 * WORD - 1;
@@ -218,7 +219,8 @@ fn runs_or_base64(part: Lanes) -> Set {
 #[inline(always)]
 fn suspects(part: Lanes) -> Set {
     let above = part.within(b'~', 0xff - b'~');
-    above.or(part.within(0x1a, 1).or(part.is(8)))
+    // The escape follows the seam.
+    above.or(part.within(SEAM_BYTE, 1).or(part.is(8)))
 }
 
 const fn is_run(byte: u8) -> bool {
@@ -228,7 +230,7 @@ const fn is_run(byte: u8) -> bool {
 fn is_odd(block: &[u8], at: usize) -> bool {
     let rest = block.get(at..).unwrap_or_default();
     match rest {
-        [0x1a | 0x1b | 8, ..]
+        [SEAM_BYTE | 0x1b | 8, ..]
         | [0xc2, 0xad, ..]
         | [0xe2, 0x80, 0x8b..=0x8d, ..]
         | [0xe2, 0x81, 0xa0, ..]

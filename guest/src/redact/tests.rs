@@ -33,13 +33,12 @@ struct Collected {
 
 impl Sink for Collected {
     fn text(&mut self, text: &str) {
-        self.text.push_str(text);
+        self.text.text(text);
         self.calls += 1;
     }
 
     fn retract_line(&mut self) {
-        let start = self.text.rfind('\n').map_or(0, |at| at + 1);
-        self.text.truncate(start);
+        self.text.retract_line();
     }
 }
 

@@ -6,6 +6,7 @@
 use memchr::memchr3;
 
 use super::bytes::{at, before, part, run_end, text};
+use crate::text::is_word;
 
 /// A reading of a line, with the original position of every byte.
 #[derive(Debug)]
@@ -166,10 +167,6 @@ pub(super) fn without_backspaces(line: &str) -> Option<View> {
     // Another control character, which is as long, only goes.
     line.contains('\u{8}')
         .then(|| undressed(&line.replace('\u{8}', "\u{1}")))
-}
-
-const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
 const fn is_invisible(character: char) -> bool {

@@ -7,7 +7,7 @@ mod escape;
 mod normalise;
 
 pub use decode::Decoder;
-pub use normalise::{Normaliser, SEAM, SEAM_BYTE};
+pub use normalise::{Normaliser, SEAM, SEAM_BYTE, is_word};
 
 /// Turns the bytes of one stream into plain text, however they were cut into reads.
 #[derive(Debug, Default)]

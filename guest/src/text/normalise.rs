@@ -278,7 +278,8 @@ const fn is_separator(character: char) -> bool {
     matches!(character, '\0'..='\u{6}' | '\u{1c}'..='\u{1f}')
 }
 
-const fn is_word(byte: u8) -> bool {
+/// Says whether a byte is of a word: where two of these meet, what was taken out kept them apart.
+pub const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 

@@ -67,10 +67,7 @@ fn check(file: Option<&Path>) -> Result<String, Failure> {
         Failure::invalid(format!("policy `{}`: {what}", path.display()))
     };
     let mut session = Session::open(&component, &text, "").map_err(|error| match error {
-        PolicyError::Policy(CallError::Refused(fault)) => {
-            let said = fault.message.strip_prefix("policy: ");
-            invalid(&said.unwrap_or(&fault.message))
-        }
+        error @ PolicyError::Policy(CallError::Refused(_)) => invalid(&error.behind_path()),
         error @ (PolicyError::Policy(_) | PolicyError::Component(_) | PolicyError::Settings(_)) => {
             Failure::undecided(error)
         }

@@ -67,8 +67,7 @@ pub fn is_doubled(
 /// nobody does who writes records.
 fn names(line: &[u8], own: &Checked) -> bool {
     let line = String::from_utf8_lossy(line);
-    let spelt_out = [r"\u002", r"\u003", r"\u004", r"\u005", r"\u006", r"\u007"];
-    line.contains(&own.command_id) || spelt_out.iter().any(|escape| line.contains(escape))
+    line.contains(&own.command_id) || line.contains(r"\u00")
 }
 
 fn is_other(entry: &Entry, line: &str, own: &Checked) -> bool {

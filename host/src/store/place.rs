@@ -10,6 +10,9 @@ use super::error::{Hazard, StoreError};
 use super::folder::Folder;
 use super::system::System;
 
+/// What the folder of kept outputs has behind the name of the record file.
+const OUTPUT: &str = ".output";
+
 /// A store's folder and the names of its files in there.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -43,7 +46,7 @@ impl Place {
             folder,
             lock: with_suffix(&active, ".lock"),
             pending: with_suffix(&active, ".pending"),
-            output: with_suffix(&active, ".output"),
+            output: with_suffix(&active, OUTPUT),
             active,
         })
     }
@@ -79,6 +82,17 @@ impl Place {
     pub(crate) fn active_path(&self) -> PathBuf {
         self.folder.path_of(&self.active)
     }
+}
+
+/// Returns the folder of kept outputs of a record file. A rotated file, whose name ends with a
+/// number, shares that of the active one.
+pub(crate) fn output_folder(record_file: &Path) -> PathBuf {
+    let is_number = |end: &OsStr| end.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let active = match record_file.extension() {
+        Some(end) if is_number(end) => record_file.with_extension(""),
+        Some(_) | None => record_file.to_path_buf(),
+    };
+    PathBuf::from(with_suffix(active.as_os_str(), OUTPUT))
 }
 
 fn with_suffix(name: &OsStr, suffix: &str) -> OsString {

@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the folder of kept outputs has behind the name of the record file.
-const FOLDER: &str = ".output";
+use feedback_host::output;
 
 /// The folders that were listed.
 #[derive(Debug, Default)]
@@ -23,7 +22,7 @@ impl Folders {
         &mut self,
         record_file: &Path,
     ) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
-        let folder = folder(record_file);
+        let folder = output::folder(record_file);
         if !self.0.insert(folder.clone()) {
             return Ok(Vec::new());
         }
@@ -47,19 +46,4 @@ fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
-}
-
-/// Rotated files, whose names end with a number, share the folder of the record file.
-fn folder(record_file: &Path) -> PathBuf {
-    let is_number = |end: &std::ffi::OsStr| {
-        let mut bytes = end.as_encoded_bytes().iter();
-        bytes.all(u8::is_ascii_digit)
-    };
-    let base = match record_file.extension() {
-        Some(end) if is_number(end) => record_file.with_extension(""),
-        Some(_) | None => record_file.to_path_buf(),
-    };
-    let mut name = base.into_os_string();
-    name.push(FOLDER);
-    PathBuf::from(name)
 }

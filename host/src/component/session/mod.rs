@@ -77,6 +77,17 @@ pub enum PolicyError {
     Settings(String),
 }
 
+impl PolicyError {
+    /// Returns what is wrong with a policy whose file is named before: without the word `policy:`,
+    /// which then stands there already.
+    #[must_use]
+    pub fn behind_path(&self) -> String {
+        let said = self.to_string();
+        let shorter = said.strip_prefix("policy: ").map(str::to_owned);
+        shorter.unwrap_or(said)
+    }
+}
+
 /// An instance with a checked policy.
 pub struct Session {
     store: Store<Limiter>,
